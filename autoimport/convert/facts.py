@@ -1,0 +1,46 @@
+"""What conversion knows about a module: one record a function, and the converted module itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import CodeType
+
+
+@dataclass(frozen=True)
+class FunctionFacts:
+    """One function of a module, in source order; its position in the list is its site index.
+
+    Attributes:
+      name: the qualified name, as `__qualname__` gives it (`A.f`, `make.<locals>.g`, `<lambda>`).
+      line, end_line: first (`def` or `lambda`, not decorator) and last line, 1-based.
+      parameters: names in gate order: posonly, positional, *args, keyword-only, **kwargs.
+      has_form: whether the function has a gate and a graph form.
+      reason, reason_line: why it has none (a generator, `locals()` on line 7, ...), else None.
+      has_loop: the body contains a `while` or `for` statement.
+    """
+
+    name: str
+    line: int
+    end_line: int
+    parameters: tuple[str, ...]
+    has_form: bool
+    reason: str | None = None
+    reason_line: int | None = None
+    has_loop: bool = False
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A converted module.
+
+    Attributes:
+      key: hex content key; the gate table is `builtins["@on:" + key]`.
+      code: the module's code object, eager forms with gates (CPython's own code where nothing was gated).
+      forms: the graph form of each function in `functions` order, None where `has_form` is false.
+      functions: facts in site order.
+    """
+
+    key: str
+    code: CodeType
+    forms: tuple[CodeType | None, ...]
+    functions: tuple[FunctionFacts, ...]

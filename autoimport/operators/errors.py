@@ -1,0 +1,27 @@
+"""The exceptions by which operators and traces speak to each other and to the person."""
+
+from __future__ import annotations
+
+
+class Unstageable(BaseException):
+    """A trace of our own cannot go on: the call runs eagerly instead.
+
+    A BaseException, so that no `except Exception` of the person's swallows it. Never seen outside staging.
+
+    Attributes:
+      reason: what stood in the way, in words for the report.
+      remedy: what the person could change, or "".
+    """
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+
+
+class Diverged(BaseException):
+    """A branch of a symbolic conditional ended in a `raise`, which has been put into the graph."""
+
+
+class BranchMismatch(TypeError):
+    """A variable ends the branches (or iterations) of a symbolic statement with types that no tensor can hold both of."""

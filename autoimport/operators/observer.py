@@ -1,0 +1,76 @@
+"""The seam between operators and staging: who watches the reads, writes and calls of a graph form.
+
+Operators ask `current()`. It is None in graphs that the person asked for (tf.function, fit, map, tf.Graph): then
+the access operators are plain Python. In a trace of our own it is the trace, which records sources and guards, keeps
+effects from happening, and gives the trace up (raises Unstageable) before anything that it cannot hold.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from types import CellType
+from typing import Any, NoReturn, Protocol
+
+
+class Observer(Protocol):
+    """What a trace answers. Every method may raise Unstageable."""
+
+    def read_global(self, namespace: dict[str, Any], name: str) -> Any:
+        """The value of a global or builtin name, recorded as a source. Raises NameError as Python does."""
+
+    def read_cell(self, cell: CellType, name: str) -> Any:
+        """The value of a closure cell of the original function."""
+
+    def read_attr(self, obj: Any, name: str) -> Any:
+        """`getattr(obj, name)`; a source if `obj` is older than the trace."""
+
+    def read_item(self, obj: Any, key: Any) -> Any:
+        """`obj[key]`; a source if `obj` is a container older than the trace."""
+
+    def write_attr(self, obj: Any, name: str, value: Any) -> None: ...
+    def write_item(self, obj: Any, key: Any, value: Any) -> None: ...
+    def write_global(self, namespace: dict[str, Any], name: str, value: Any) -> None: ...
+    def write_cell(self, cell: CellType, name: str, value: Any) -> None: ...
+    def delete_attr(self, obj: Any, name: str) -> None: ...
+    def delete_item(self, obj: Any, key: Any) -> None: ...
+    def delete_global(self, namespace: dict[str, Any], name: str) -> None: ...
+
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Call what has no operator of its own: runs it, or gives the trace up if its effects are unknown."""
+
+    def mutate(self, obj: Any, what: str) -> None:
+        """`obj` (a list, dict, set, array, ...) is about to be changed in place: fine if the trace made it."""
+
+    def iterate(self, obj: Any) -> Any:
+        """Something that Python can iterate over instead of `obj`, its items recorded as sources if `obj` is old."""
+
+    def enter_context(self, manager: Any) -> Any:
+        """The context manager to use for `manager`."""
+
+    def effect(self, what: str) -> NoReturn:
+        """Something that no trace can hold (print, import, class definition): raises Unstageable."""
+
+    def bail_if(self, condition: Any, why: str) -> None:
+        """Put a check into the graph: where the scalar bool tensor `condition` is true when the graph runs, the results
+        are thrown away and the call runs eagerly (which raises, overflows, ... as Python does). Works at any depth
+        of graph branches and loops."""
+
+
+class _State(threading.local):
+    observer: Observer | None = None
+
+
+_state = _State()
+
+
+def current() -> Observer | None:
+    """The observer of the graph form that runs in this thread, or None."""
+    return _state.observer
+
+
+def observe(observer: Observer | None) -> Observer | None:
+    """Make `observer` the current one and return the one before, for the caller to put back."""
+    before = _state.observer
+    _state.observer = observer
+    return before
