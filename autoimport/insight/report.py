@@ -1,0 +1,213 @@
+"""Registered modules and sites -> the report of a run, as a dict, a JSON file or a table. Imports no TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import textwrap
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TextIO
+
+from autoimport.staging import registry
+from autoimport.staging.registry import Module, Site
+
+VERSION = 1
+WIDTH = 100
+_NAME_WIDTH = 34
+_PLACE_WIDTH = 28
+
+# The clock of `total_ms`. The command imports this module before the program starts.
+_started = time.perf_counter()
+
+
+def as_dict() -> dict[str, Any]:
+    """The report of this process so far, in the form of `--report-json`."""
+    return {
+        "version": VERSION,
+        "sites": [_site_as_dict(site) for site in all_sites()],
+        "modules": [_module_as_dict(module) for module in list(registry.modules.values())],
+        "total_ms": round((time.perf_counter() - _started) * 1e3, 3),
+    }
+
+
+def write_json(path: str | os.PathLike[str]) -> None:
+    """Write the report to `path`: whoever reads it finds the old file or the whole new one."""
+    text = json.dumps(as_dict(), indent=1) + "\n"
+    target = Path(os.path.realpath(path))
+    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+        target.write_text(text, encoding="utf-8")  # a pipe or a device must not be replaced by a file
+        return
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def print_table(stream: TextIO) -> None:
+    """Print the report for people: what took most of the time first, and why what is eager is eager."""
+    stream.write("\n".join(_table()) + "\n")
+    stream.flush()
+
+
+def all_sites() -> list[Site]:
+    """The sites of all modules, in the order of loading and of their source."""
+    return [site for module in list(registry.modules.values()) for site in module.sites]
+
+
+def verdict(site: Site) -> tuple[str, str | None, int | None]:
+    """The state, the reason and its line; a function without a graph form is eager for its facts' reason."""
+    facts = site.facts
+    if not facts.has_form:
+        return "eager", facts.reason, facts.reason_line
+    return site.state, site.reason, site.reason_line
+
+
+def saved_ms(site: Site) -> float | None:
+    """What the graph calls saved, traces paid; None where no eager call or no graph call was timed."""
+    eager_calls = site.calls - site.graph_calls
+    if eager_calls <= 0 or site.eager_ms <= 0 or site.graph_calls <= 0 or site.graph_ms <= 0:
+        return None
+    return site.eager_ms / eager_calls * site.graph_calls - site.graph_ms - site.trace_ms
+
+
+def place(site: Site) -> str:
+    """`file:line`, the file relative to the working directory where it lies below it."""
+    file = site.module.file
+    below = os.path.join(os.getcwd(), "")
+    return f"{file.removeprefix(below)}:{site.facts.line}"
+
+
+def duration(milliseconds: float) -> str:
+    """A time for people: `0.31 ms`, `45 ms`, `2.1 s`."""
+    size = abs(milliseconds)
+    if size >= 1000:
+        return f"{milliseconds / 1e3:.1f} s"
+    return f"{milliseconds:.0f} ms" if size >= 10 else f"{milliseconds:.2g} ms"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 trace`, `2 traces`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _site_as_dict(site: Site) -> dict[str, Any]:
+    state, reason, reason_line = verdict(site)
+    return {
+        "name": site.facts.name,
+        "kind": site.kind,
+        "file": site.module.file,
+        "line": site.facts.line,
+        "end_line": site.facts.end_line,
+        "state": state,
+        "reason": reason,
+        "reason_line": reason_line,
+        "calls": site.calls,
+        "graph_calls": site.graph_calls,
+        "traces": site.traces,
+        "eager_ms": round(site.eager_ms, 3),
+        "graph_ms": round(site.graph_ms, 3),
+        "trace_ms": round(site.trace_ms, 3),
+    }
+
+
+def _module_as_dict(module: Module) -> dict[str, Any]:
+    return {
+        "name": module.name,
+        "file": module.file,
+        "cached": module.cached,
+        "convert_ms": round(module.convert_ms, 3),
+    }
+
+
+def _table() -> list[str]:
+    sites = all_sites()
+    formless = [site for site in sites if not site.facts.has_form]
+    python = [site for site in sites if site.facts.has_form and site.state == "python"]
+    uncalled = [site for site in sites if site.facts.has_form and site.state == "cold" and not site.calls]
+    rest = (formless, python, uncalled)
+    listed = [site for site in sites if not any(site in group for group in rest)]
+    listed.sort(key=lambda site: (-_total_ms(site), -site.calls))
+    lines = [_summary(sites)]
+    if listed:
+        lines += ["", _row("function", "where", "calls", "as graph", "traces", "saved")]
+    for site in listed:
+        lines += _rows(site)
+    lines += _others(formless, python, uncalled)
+    return lines
+
+
+def _total_ms(site: Site) -> float:
+    return site.eager_ms + site.graph_ms + site.trace_ms
+
+
+def _summary(sites: list[Site]) -> str:
+    modules = list(registry.modules.values())
+    graphs = sum(verdict(site)[0] == "graph" for site in sites)
+    cached = sum(module.cached for module in modules)
+    convert = duration(sum(module.convert_ms for module in modules))
+    return (
+        f"autoimport: {graphs} of {counted(len(sites), 'function')} ran as graphs; "
+        f"{counted(len(modules), 'module')} ({cached} from the cache), converted in {convert}"
+    )
+
+
+def _row(name: str, where: str, calls: str, graph_calls: str, traces: str, saved: str) -> str:
+    name, where = _shortened(name, _NAME_WIDTH), _shortened(where, _PLACE_WIDTH)
+    numbers = f"{calls:>8}{graph_calls:>10}{traces:>8}{saved:>9}"
+    return f"{name:<{_NAME_WIDTH}} {where:<{_PLACE_WIDTH}} {numbers}"
+
+
+def _rows(site: Site) -> list[str]:
+    state, reason, line = verdict(site)
+    saved = saved_ms(site)
+    head = _row(
+        site.facts.name,
+        place(site),
+        str(site.calls),
+        str(site.graph_calls),
+        str(site.traces),
+        "-" if saved is None else duration(saved),
+    )
+    if reason is None:
+        return [head, f"    {_STATE_WORDS[state]}"]
+    where = "" if line is None else f"line {line}: "
+    return [head, *_wrapped(f"{_STATE_WORDS[state]}: {where}{reason}")]
+
+
+_STATE_WORDS = {
+    "graph": "graph",
+    "eager": "eager",
+    "cold": "not decided yet",
+    "python": "plain Python",
+}
+
+
+def _others(formless: list[Site], python: list[Site], uncalled: list[Site]) -> list[str]:
+    lines: list[str] = []
+    by_reason: dict[str, list[Site]] = {}
+    for site in formless:
+        by_reason.setdefault(site.facts.reason or "no graph form", []).append(site)
+    for reason, sites in by_reason.items():
+        lines += _wrapped(f"always eager, {reason}: {_listing(sites)}", first="", rest="    ")
+    if python:
+        lines.append(f"plain Python, no tensor reached them: {counted(len(python), 'function')}")
+    if uncalled:
+        lines.append(f"never called: {counted(len(uncalled), 'function')}")
+    return ["", *lines] if lines else []
+
+
+def _listing(sites: Iterable[Site]) -> str:
+    return ", ".join(f"{site.facts.name} ({place(site)})" for site in sites)
+
+
+def _wrapped(text: str, first: str = "    ", rest: str = "      ") -> list[str]:
+    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent=first, subsequent_indent=rest)
+
+
+def _shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else "..." + text[len(text) - width + 3 :]

@@ -1,0 +1,162 @@
+"""`explain` says of one function whether it is a graph, what that saved, and if not, what stood in the way."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autoimport.convert.facts import FunctionFacts
+from autoimport.insight.explain import explain
+from autoimport.insight.remedies import remedy_for
+from autoimport.staging import registry
+from autoimport.staging.registry import Module, Site
+
+
+def same(fn: Callable[..., Any]) -> Callable[..., Any]:
+    return functools.wraps(fn)(lambda *args: fn(*args))
+
+
+class Model:
+    def call(self, x: Any) -> Any:
+        return x
+
+    @staticmethod
+    def scale(x: Any) -> Any:
+        return x
+
+    @property
+    def size(self) -> int:
+        return 3
+
+
+def call(x: Any) -> Any:
+    print(x)
+    return x
+
+
+@same
+@same
+def decorated(x: Any) -> Any:
+    return x
+
+
+def line_of(fn: Any) -> int:
+    lines, first = inspect.getsourcelines(inspect.unwrap(fn))
+    return first + next(i for i, text in enumerate(lines) if text.lstrip().startswith("def"))
+
+
+@pytest.fixture
+def sites(monkeypatch: pytest.MonkeyPatch) -> dict[str, Site]:
+    module = Module(
+        key="k",
+        name="model",
+        file=__file__,
+        cached=True,
+        convert_ms=0.0,
+        load_forms=lambda: (),
+    )
+    functions = (Model.call, Model.scale, Model.__dict__["size"].fget, call, decorated)
+    for index, fn in enumerate(functions):
+        line = line_of(fn)
+        facts = FunctionFacts(fn.__qualname__, line, line + 2, ("x",), has_form=True)
+        module.sites.append(Site(module, index, facts))
+    monkeypatch.setattr(registry, "modules", {"k": module})
+    return {site.facts.name: site for site in module.sites}
+
+
+def test_graph_is_told_with_calls_traces_and_time_saved(sites: dict[str, Site]) -> None:
+    vars(sites["call"]).update(
+        state="graph",
+        calls=102,
+        graph_calls=100,
+        traces=1,
+        eager_ms=40.0,
+        graph_ms=100.0,
+        trace_ms=300.0,
+    )
+    assert explain(call).splitlines()[1:] == [
+        "  100 of 102 calls ran in a graph, the other 2 eagerly",
+        "  1 trace, 300 ms",
+        "  20 ms a call eagerly, 1 ms as a graph",
+        "  1.6 s saved, traces included",
+    ]
+    assert explain(call).splitlines()[0].startswith("call (")
+    assert explain(call).splitlines()[0].endswith(f"test_explain.py:{line_of(call)}): a graph")
+
+
+def test_calls_inside_the_graph_of_a_caller_need_no_trace_of_their_own(
+    sites: dict[str, Site],
+) -> None:
+    vars(sites["call"]).update(state="graph", calls=5, graph_calls=5)
+    assert explain(call).splitlines()[1:] == ["  5 of 5 calls ran in a graph"]
+
+
+def test_eager_function_is_told_with_line_source_and_remedy(
+    sites: dict[str, Site],
+) -> None:
+    line = line_of(call) + 1
+    vars(sites["call"]).update(state="eager", reason="print at every call", reason_line=line, calls=4)
+    assert explain(call).splitlines()[1:] == [
+        f"  line {line}: print at every call",
+        "    print(x)",
+        "  To make it a graph: return the value and print it in the caller; tf.print runs inside a graph.",
+    ]
+
+
+def test_reason_without_a_line_or_a_known_remedy_stands_alone(
+    sites: dict[str, Site],
+) -> None:
+    vars(sites["call"]).update(state="eager", reason="the moon is full")
+    assert explain(call).splitlines()[1:] == ["  the moon is full"]
+
+
+def test_undecided_and_python_functions_say_so(sites: dict[str, Site]) -> None:
+    assert explain(call).endswith("not decided yet, never called")
+    vars(sites["call"]).update(calls=1)
+    assert explain(call).endswith("not decided yet, 1 call so far")
+    vars(sites["call"]).update(state="python", calls=200)
+    assert explain(call).endswith("plain Python, no tensor reached it in 200 calls")
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        (call, "call"),
+        (Model().call, "Model.call"),
+        (Model.call, "Model.call"),
+        (Model.__dict__["scale"], "Model.scale"),
+        (Model.__dict__["size"], "Model.size"),
+        (functools.partial(Model.scale, 1), "Model.scale"),
+        (decorated, "decorated"),
+        ("Model.call", "Model.call"),
+        ("scale", "Model.scale"),
+    ],
+)
+def test_function_is_found_however_it_is_given(sites: dict[str, Site], target: Any, name: str) -> None:
+    text = explain(target)
+    assert text.startswith(f"{name} (")
+    assert len(text.splitlines()) == 1
+
+
+def test_every_function_of_a_name_is_explained(sites: dict[str, Site]) -> None:
+    assert [text.split(" ")[0] for text in explain("call").split("\n\n")] == [
+        "Model.call",
+        "call",
+    ]
+
+
+def test_function_of_a_module_that_was_not_converted_is_called_plain_python(
+    sites: dict[str, Site],
+) -> None:
+    expected = "not a function of a converted module, so it runs as plain Python. Converted modules: model."
+    assert explain(inspect.getsource) == f"getsource: {expected}"
+    assert explain(len) == f"len: {expected}"
+    assert explain("nobody") == f"nobody: {expected}"
+
+
+def test_reason_that_the_table_does_not_know_has_no_remedy() -> None:
+    assert remedy_for("the moon is full") is None
