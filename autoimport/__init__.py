@@ -1,0 +1,41 @@
+"""The public face: names of the package, each resolved on first use, so that importing it costs next to nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autoimport.api import convert, do_not_convert, explain, set_element_type, stack, to_code, to_graph
+    from autoimport.hook import install, uninstall
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "convert",
+    "do_not_convert",
+    "explain",
+    "install",
+    "set_element_type",
+    "stack",
+    "to_code",
+    "to_graph",
+    "uninstall",
+]
+
+_HOME = {name: "autoimport.hook" if name in ("install", "uninstall") else "autoimport.api" for name in __all__}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module that a public name comes from, on first use."""
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Not importlib.import_module: importlib is no more loaded than the person's program loads it.
+    value = getattr(__import__(home, fromlist=[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Public names, resolved or not."""
+    return sorted({*globals(), *__all__})
