@@ -47,7 +47,7 @@ def main():
     centres = points[:6]
     by_loop, loop_ms = timed(farthest_by_loop, points, centres)
     at_once, once_ms = timed(farthest_at_once, points, centres)
-    for (index, distance), (same_index, same_distance) in zip(by_loop, at_once, strict=True):
+    for (index, distance), (same_index, same_distance) in zip(by_loop, at_once):
         agree = "both ways" if index == same_index and distance == same_distance else "by one way only"
         print(f"point {index} is farthest, at {distance:.3f}, {agree}")
     if "--time" in sys.argv[1:]:

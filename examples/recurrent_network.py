@@ -39,7 +39,7 @@ def train(network, sequences, labels, steps, rate):
             scores = network.scores(sequences)
             loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels, scores))
         variables = network.trainable_variables
-        for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
+        for variable, gradient in zip(variables, tape.gradient(loss, variables)):
             variable.assign_sub(rate * tf.clip_by_value(gradient, -1.0, 1.0))
     return loss
 

@@ -15,7 +15,7 @@ def pictures(rng, count):
     """`count` pictures of 12 by 12 with one bar each, and 0 (lying) or 1 (standing)."""
     images = rng.normal(0.0, 0.4, (count, 12, 12, 1)).astype("float32")
     labels = rng.integers(0, 2, count)
-    for image, label, where in zip(images, labels, rng.integers(1, 11, count), strict=True):
+    for image, label, where in zip(images, labels, rng.integers(1, 11, count)):
         if label:
             image[:, where] += 1.0
         else:
@@ -41,7 +41,7 @@ def train_step(model, optimizer, loss_fn, images, labels):
     with tf.GradientTape() as tape:
         loss = loss_fn(labels, model(images, training=True))
     gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     return loss
 
 
