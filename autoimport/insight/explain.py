@@ -32,7 +32,7 @@ def explain(target: Callable[..., Any] | str) -> str:
 
 
 def _sites_named(name: str) -> list[Site]:
-    return [site for site in report.all_sites() if site.facts.name == name or site.facts.name.endswith("." + name)]
+    return [site for site in registry.all_sites() if site.facts.name == name or site.facts.name.endswith("." + name)]
 
 
 def _sites_of(fn: Any) -> list[Site]:
@@ -41,7 +41,7 @@ def _sites_of(fn: Any) -> list[Site]:
         return []
     candidates = [
         site
-        for site in report.all_sites()
+        for site in registry.all_sites()
         if site.module.file == code.co_filename
         and site.facts.name.split(".")[-1] == code.co_name
         and code.co_firstlineno <= site.facts.line <= site.facts.end_line
@@ -68,7 +68,7 @@ def _code_of(fn: Any) -> CodeType | None:
 
 def _unknown(target: Any) -> str:
     name = target if isinstance(target, str) else getattr(target, "__qualname__", repr(target))
-    names = sorted(module.name for module in list(registry.modules.values()))
+    names = sorted({module.name for module in list(registry.loaded)})
     where = f"Converted modules: {', '.join(names)}." if names else "No module has been converted."
     return f"{name}: not a function of a converted module, so it runs as plain Python. {where}"
 

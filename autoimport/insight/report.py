@@ -27,8 +27,8 @@ def as_dict() -> dict[str, Any]:
     """The report of this process so far, in the form of `--report-json`."""
     return {
         "version": VERSION,
-        "sites": [_site_as_dict(site) for site in all_sites()],
-        "modules": [_module_as_dict(module) for module in list(registry.modules.values())],
+        "sites": [_site_as_dict(site) for site in registry.all_sites()],
+        "modules": [_module_as_dict(module) for module in list(registry.loaded)],
         "total_ms": round((time.perf_counter() - _started) * 1e3, 3),
     }
 
@@ -52,11 +52,6 @@ def print_table(stream: TextIO) -> None:
     """Print the report for people: what took most of the time first, and why what is eager is eager."""
     stream.write("\n".join(_table()) + "\n")
     stream.flush()
-
-
-def all_sites() -> list[Site]:
-    """The sites of all modules, in the order of loading and of their source."""
-    return [site for module in list(registry.modules.values()) for site in module.sites]
 
 
 def verdict(site: Site) -> tuple[str, str | None, int | None]:
@@ -125,7 +120,7 @@ def _module_as_dict(module: Module) -> dict[str, Any]:
 
 
 def _table() -> list[str]:
-    sites = all_sites()
+    sites = list(registry.all_sites())
     formless = [site for site in sites if not site.facts.has_form]
     python = [site for site in sites if site.facts.has_form and site.state == "python"]
     uncalled = [site for site in sites if site.facts.has_form and site.state == "cold" and not site.calls]
@@ -146,7 +141,7 @@ def _total_ms(site: Site) -> float:
 
 
 def _summary(sites: list[Site]) -> str:
-    modules = list(registry.modules.values())
+    modules = list(registry.loaded)
     graphs = sum(verdict(site)[0] == "graph" for site in sites)
     cached = sum(module.cached for module in modules)
     convert = duration(sum(module.convert_ms for module in modules))

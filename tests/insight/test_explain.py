@@ -65,6 +65,7 @@ def sites(monkeypatch: pytest.MonkeyPatch) -> dict[str, Site]:
         facts = FunctionFacts(fn.__qualname__, line, line + 2, ("x",), has_form=True)
         module.sites.append(Site(module, index, facts))
     monkeypatch.setattr(registry, "modules", {"k": module})
+    monkeypatch.setattr(registry, "loaded", [module])
     return {site.facts.name: site for site in module.sites}
 
 

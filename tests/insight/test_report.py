@@ -39,6 +39,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Module:
         load_forms=lambda: (),
     )
     monkeypatch.setattr(registry, "modules", {"k1": module})
+    monkeypatch.setattr(registry, "loaded", [module])
     return module
 
 
