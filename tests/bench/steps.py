@@ -67,8 +67,9 @@ def direct(step: Callable[..., Any], inputs: Sequence[Any]) -> Callable[[], Any]
     """A call of the runtime with the graph of `step`: what no way of launching it can be faster than."""
     concrete = tf.function(step).get_concrete_function(*inputs)
     flat = [*inputs, *concrete.captured_inputs]
-    name, outputs, config = concrete.name, len(concrete.outputs), tf_internals.EXACT_CONFIG
-    return lambda: tf_internals.run(name, flat, outputs, config)
+    outputs = len(concrete.outputs)
+    # The runtime forgets a function with the object that stands for it, so the call looks the name up in `concrete`.
+    return lambda: tf_internals.run(concrete.name, flat, outputs, tf_internals.EXACT_CONFIG)
 
 
 def measure(make: Callable[[Any], Step], name: str, folder: Any) -> dict[str, float]:
