@@ -1,0 +1,333 @@
+"""`ast` tree of a module -> its functions in source order, each with its code object and the reasons against a gate.
+
+What CPython's compiler knows (free names, kind, position of the first instruction) is asked of CPython: the tree is
+compiled once with a number in place of each function's first line, by which code objects and nodes find each other.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import opcode
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from types import CodeType
+from typing import Any
+
+from autoimport.convert.parse import FunctionNode, compile_tree, quietly
+
+Position = tuple[int, int, int, int]  # lineno, end_lineno, col_offset, end_col_offset
+
+
+@dataclass(eq=False)
+class Function:
+    """A function, method or lambda.
+
+    Attributes:
+      node: its node in the module's tree.
+      qualified_name: as `__qualname__` gives it.
+      parameters: names as written, in gate order.
+      class_name: the innermost class around it, which decides how private names are mangled.
+      parent: the function around it.
+      can_differ: it contains something that a graph form would do in another way.
+      has_loop: a `while` or `for` statement is in its body.
+      pauses: line of its first `yield` or `await`.
+      frame_calls: calls of what looks at the caller's frame, as (name, line).
+      code: CPython's code object; None if the compiler found that the function can never run.
+      start: position of the first instruction of its body.
+    """
+
+    node: FunctionNode
+    qualified_name: str
+    parameters: tuple[str, ...]
+    class_name: str | None
+    parent: Function | None
+    can_differ: bool = False
+    has_loop: bool = False
+    pauses: int | None = None
+    frame_calls: list[tuple[str, int]] = field(default_factory=list)
+    code: CodeType | None = None
+    start: Position | None = None
+
+    @property
+    def name(self) -> str:
+        """As `__name__` gives it."""
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+def find_functions(tree: ast.Module, path: str) -> list[Function]:
+    """All functions of a module, by position; a function's index in the list is its site index."""
+    finder = _Finder()
+    finder.visit(tree)
+    functions = sorted(finder.found, key=lambda fn: (fn.node.lineno, fn.node.col_offset))
+    _match_code(tree, path, functions)
+    _share_frame_calls(functions)
+    return functions
+
+
+def obstacle(fn: Function) -> tuple[str, int | None] | None:
+    """Why `fn` gets no gate, and on which line; None if it gets one."""
+    if fn.code is None:
+        return "never runs", None
+    for flag, kind in _KINDS.items():
+        if fn.code.co_flags & flag:
+            return kind, fn.pauses
+    if fn.frame_calls:
+        name, line = fn.frame_calls[0]
+        return f"{name}() looks at the frame of its caller", line
+    if not fn.can_differ and not fn.code.co_names and not fn.code.co_freevars:
+        return "nothing in it can differ in a graph", None
+    return None
+
+
+_KINDS = {
+    inspect.CO_COROUTINE: "a coroutine",
+    inspect.CO_ASYNC_GENERATOR: "an async generator",
+    inspect.CO_GENERATOR: "a generator",
+}
+
+# Functions that show or change the names of the frame that calls them; `vars` and `dir` do so without arguments.
+_FRAME_BUILTINS = {"locals", "globals", "eval", "exec", "breakpoint"}
+_FRAME_GETTERS = {"_getframe", "currentframe"}
+
+# A body of these alone, over local names, is the same in both forms.
+_HARMLESS = frozenset(
+    (ast.Expr, ast.Return, ast.Assign, ast.Pass, ast.Global, ast.Nonlocal)
+    + (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.Name, ast.Tuple, ast.List, ast.Dict, ast.Set)
+    + (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Div, ast.FloorDiv, ast.Pow)
+    + (ast.LShift, ast.RShift, ast.BitOr, ast.BitXor, ast.BitAnd, ast.Invert, ast.UAdd, ast.USub)
+    + (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Load, ast.Store)
+)
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Where a name is defined: what its qualified name starts with, and the names declared global."""
+
+    prefix: str = ""
+    globals: set[str] = field(default_factory=set)
+
+    def qualify(self, name: str) -> str:
+        return name if name in self.globals else self.prefix + name
+
+
+class _Finder:
+    """One walk over the module's tree."""
+
+    def __init__(self) -> None:
+        self.found: list[Function] = []
+        self.function: Function | None = None
+        self.class_name: str | None = None
+        self.scope = _Scope()
+
+    def visit(self, node: Any) -> None:
+        kind = type(node)
+        fn = self.function
+        if fn is not None and kind not in _HARMLESS:
+            fn.can_differ = True
+        special = _SPECIAL.get(kind)
+        if special is not None:
+            special(self, node)
+        else:
+            self.visit_fields(node)
+
+    def visit_fields(self, node: Any) -> None:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, ast.AST):
+                self.visit(value)
+            elif isinstance(value, list):
+                self.visit_all(value)
+
+    def visit_all(self, nodes: list[Any]) -> None:
+        for node in nodes:
+            if isinstance(node, ast.AST):
+                self.visit(node)
+
+    def visit_function(self, node: Any) -> None:
+        is_lambda = isinstance(node, ast.Lambda)
+        if not is_lambda:
+            self.visit_all(node.decorator_list)
+            self.visit_all(getattr(node, "type_params", []))
+            if node.returns is not None:
+                self.visit(node.returns)
+        self.visit(node.args)  # defaults and annotations
+        qualified_name = self.scope.qualify("<lambda>" if is_lambda else node.name)
+        fn = Function(node, qualified_name, _parameters(node.args), self.class_name, self.function)
+        self.found.append(fn)
+        before = self.function, self.scope
+        self.function, self.scope = fn, _Scope(f"{qualified_name}.<locals>.")
+        if is_lambda:
+            self.visit(node.body)
+        else:
+            self.visit_all(node.body)
+        self.function, self.scope = before
+
+    def visit_class(self, node: ast.ClassDef) -> None:
+        self.visit_all(node.decorator_list)
+        self.visit_all(getattr(node, "type_params", []))
+        self.visit_all(node.bases)
+        self.visit_all(node.keywords)
+        before = self.class_name, self.scope
+        self.class_name, self.scope = node.name, _Scope(f"{self.scope.qualify(node.name)}.")
+        self.visit_all(node.body)
+        self.class_name, self.scope = before
+
+    def visit_comprehension(self, node: Any) -> None:
+        self.visit(node.generators[0].iter)
+        before = self.scope
+        if isinstance(node, ast.GeneratorExp) or sys.version_info < (3, 12):
+            self.scope = _Scope(f"{before.prefix}{_COMPREHENSIONS[type(node)]}.")
+        first = node.generators[0]
+        self.visit(first.target)
+        self.visit_all(first.ifs)
+        self.visit_all(node.generators[1:])
+        for part in ("elt", "key", "value"):
+            if hasattr(node, part):
+                self.visit(getattr(node, part))
+        self.scope = before
+
+    def visit_global(self, node: ast.Global) -> None:
+        self.scope.globals.update(node.names)
+
+    def visit_loop(self, node: Any) -> None:
+        if self.function is not None:
+            self.function.has_loop = True
+        self.visit_fields(node)
+
+    def visit_pause(self, node: Any) -> None:
+        if self.function is not None and self.function.pauses is None:
+            self.function.pauses = node.lineno
+        self.visit_fields(node)
+
+    def visit_call(self, node: ast.Call) -> None:
+        if self.function is not None:
+            name = _frame_function(node)
+            if name is not None:
+                self.function.frame_calls.append((name, node.lineno))
+        self.visit_fields(node)
+
+    def visit_compare(self, node: ast.Compare) -> None:
+        if self.function is not None and len(node.ops) > 1:
+            self.function.can_differ = True
+        self.visit_fields(node)
+
+    def visit_display(self, node: Any) -> None:
+        if self.function is not None and isinstance(node.ctx, ast.Store):
+            self.function.can_differ = True
+        self.visit_fields(node)
+
+
+_COMPREHENSIONS: dict[type, str] = {
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
+_SPECIAL: dict[type, Any] = {
+    ast.FunctionDef: _Finder.visit_function,
+    ast.AsyncFunctionDef: _Finder.visit_function,
+    ast.Lambda: _Finder.visit_function,
+    ast.ClassDef: _Finder.visit_class,
+    **dict.fromkeys(_COMPREHENSIONS, _Finder.visit_comprehension),
+    ast.Global: _Finder.visit_global,
+    ast.While: _Finder.visit_loop,
+    ast.For: _Finder.visit_loop,
+    ast.Yield: _Finder.visit_pause,
+    ast.YieldFrom: _Finder.visit_pause,
+    ast.Await: _Finder.visit_pause,
+    ast.AsyncFor: _Finder.visit_pause,
+    ast.AsyncWith: _Finder.visit_pause,
+    ast.Call: _Finder.visit_call,
+    ast.Compare: _Finder.visit_compare,
+    ast.Tuple: _Finder.visit_display,
+    ast.List: _Finder.visit_display,
+}
+
+
+def _frame_function(call: ast.Call) -> str | None:
+    callee = call.func
+    if isinstance(callee, ast.Attribute):
+        return callee.attr if callee.attr in _FRAME_GETTERS else None
+    if not isinstance(callee, ast.Name):
+        return None
+    if callee.id in ("vars", "dir"):
+        return None if call.args or call.keywords else callee.id
+    return callee.id if callee.id in _FRAME_BUILTINS or callee.id in _FRAME_GETTERS else None
+
+
+def _parameters(args: ast.arguments) -> tuple[str, ...]:
+    star = [args.vararg] if args.vararg else []
+    double_star = [args.kwarg] if args.kwarg else []
+    return tuple(arg.arg for arg in chain(args.posonlyargs, args.args, star, args.kwonlyargs, double_star))
+
+
+def _match_code(tree: ast.Module, path: str, functions: list[Function]) -> None:
+    """Give each function its code object and the position of its first instruction."""
+    # A code object's first line is that of the first decorator, or of the node. A decorator that is a lambda has a
+    # number of its own, but another name than the function that it decorates.
+    bearers: list[Any] = [(getattr(fn.node, "decorator_list", None) or [fn.node])[0] for fn in functions]
+    positions = [(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) for node in bearers]
+    mark = 1 + max((node.end_lineno or 0 for node in (*tree.body, *bearers)), default=0)
+    marks: dict[int, Position] = {}
+    by_line_and_name: dict[tuple[int, str], Function] = {}
+    try:
+        for number, (fn, node) in enumerate(zip(functions, bearers, strict=True), mark):
+            if node.lineno < mark:
+                node.lineno = node.end_lineno = number
+                node.col_offset = node.end_col_offset = 0
+                marks[number] = positions[number - mark]
+            by_line_and_name[node.lineno, fn.name] = fn
+        try:
+            with quietly():
+                module = compile_tree(tree, path)
+        finally:
+            for node, position in zip(reversed(bearers), reversed(positions), strict=True):
+                node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = position
+    except SyntaxError:
+        compile_tree(tree, path)  # raises again, with the true line
+        raise
+    for code in _nested_code(module):
+        found = by_line_and_name.get((code.co_firstlineno, code.co_name))
+        if found is not None:
+            found.code = code
+            found.start = _unmarked(_first_position(code), marks)
+
+
+def _nested_code(code: CodeType) -> Iterator[CodeType]:
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from _nested_code(const)
+
+
+_PROLOGUE = {opcode.opmap.get(name) for name in ("RESUME", "MAKE_CELL", "COPY_FREE_VARS")}
+
+
+def _first_position(code: CodeType) -> Position | None:
+    if sys.version_info < (3, 11):
+        return next(((line, line, 0, 0) for _, _, line in code.co_lines() if line is not None), None)
+    for operation, position in zip(code.co_code[::2], code.co_positions(), strict=True):
+        if operation not in _PROLOGUE:
+            return None if None in position else position  # type: ignore[return-value]
+    return None
+
+
+def _unmarked(position: Position | None, marks: dict[int, Position]) -> Position | None:
+    if position is None or position[0] not in marks:
+        return position
+    return marks[position[0]]
+
+
+def _share_frame_calls(functions: list[Function]) -> None:
+    """Drop calls of names of the function's own; a nested function's calls count for those around it, whose graph
+    form would hold the nested function too."""
+    for fn in functions:
+        if fn.frame_calls and fn.code is not None:
+            own = {*fn.code.co_varnames, *fn.code.co_cellvars, *fn.code.co_freevars}
+            fn.frame_calls = [(name, line) for name, line in fn.frame_calls if name not in own]
+    for fn in reversed(functions):
+        if fn.parent is not None:
+            fn.parent.frame_calls.extend(fn.frame_calls)
