@@ -1,0 +1,219 @@
+"""Reads and stores of attributes, items, globals and cells -> Python's own, seen by the observer and the heap journal.
+
+With neither, each function is the Python operation that it stands for.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from types import CellType
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autoimport.operators import heap, indexing, lists, observer
+from autoimport.operators.checks import refuse
+from autoimport.operators.mutation import before_mutation, is_mutable
+from autoimport.operators.symbolic import is_symbolic
+
+
+def attr(obj: Any, name: str) -> Any:
+    """`obj.name`."""
+    trace = observer.current()
+    return getattr(obj, name) if trace is None else trace.read_attr(obj, name)
+
+
+def set_attr(obj: Any, name: str, value: Any) -> None:
+    """`obj.name = value`."""
+    heap.before_attr(obj, name)
+    trace = observer.current()
+    if trace is None:
+        setattr(obj, name, value)
+    else:
+        trace.write_attr(obj, name, value)
+
+
+def del_attr(obj: Any, name: str) -> None:
+    """`del obj.name`."""
+    heap.before_attr(obj, name)
+    trace = observer.current()
+    if trace is None:
+        delattr(obj, name)
+    else:
+        trace.delete_attr(obj, name)
+
+
+def item(obj: Any, key: Any) -> Any:
+    """`obj[key]`; tensors, lists and tuples also take symbolic keys."""
+    if type(obj) is list:
+        obj = lists.stand_in(obj)
+    if type(obj) is lists.TensorList or indexing.is_symbolic_key(key):
+        return indexing.item(obj, key)
+    trace = observer.current()
+    return obj[key] if trace is None or is_symbolic(obj) else trace.read_item(obj, key)
+
+
+def set_item(obj: Any, key: Any, value: Any) -> None:
+    """`obj[key] = value`."""
+    if type(obj) is list and lists.stand_in(obj) is not obj:
+        before_mutation(obj, "__setitem__")
+        lists.change(obj, "__setitem__", (key, value))
+        return
+    if indexing.is_symbolic_key(key):
+        indexing.set_item(obj, key, value)
+        return
+    heap.before_item(obj, key)
+    trace = observer.current()
+    if trace is None:
+        obj[key] = value
+    else:
+        trace.write_item(obj, key, value)
+
+
+def del_item(obj: Any, key: Any) -> None:
+    """`del obj[key]`."""
+    if type(obj) is list and lists.stand_in(obj) is not obj:
+        refuse("an item of a list of symbolic length is deleted", error=NotImplementedError)
+    heap.before_item(obj, key)
+    trace = observer.current()
+    if trace is None:
+        del obj[key]
+    else:
+        trace.delete_item(obj, key)
+
+
+def global_(name: str) -> Any:
+    """A global or builtin name, as the calling frame sees it."""
+    frame = sys._getframe(1)
+    namespace = frame.f_globals
+    trace = observer.current()
+    if trace is not None:
+        return trace.read_global(namespace, name)
+    try:
+        return namespace[name]
+    except KeyError:
+        pass
+    try:
+        return frame.f_builtins[name]
+    except KeyError:
+        raise NameError(f"name {name!r} is not defined", name=name) from None
+
+
+def set_global(name: str, value: Any) -> None:
+    """`name = value` where `name` is global in the calling frame."""
+    namespace = sys._getframe(1).f_globals
+    heap.before_global(namespace, name)
+    trace = observer.current()
+    if trace is None:
+        namespace[name] = value
+    else:
+        trace.write_global(namespace, name, value)
+
+
+def del_global(name: str) -> None:
+    """`del name` where `name` is global in the calling frame."""
+    namespace = sys._getframe(1).f_globals
+    heap.before_global(namespace, name)
+    trace = observer.current()
+    if trace is not None:
+        trace.delete_global(namespace, name)
+    elif name in namespace:
+        del namespace[name]
+    else:
+        raise NameError(f"name {name!r} is not defined", name=name)
+
+
+def free(read: Callable[[], Any]) -> Any:
+    """A free name: `read` is `lambda: name`, whose only closure cell is the name's."""
+    trace = observer.current()
+    if trace is None:
+        return read()
+    return trace.read_cell(_cell(read), read.__code__.co_freevars[0])
+
+
+def set_free(read: Callable[[], Any], value: Any) -> None:
+    """`name = value` for a free name."""
+    cell = _cell(read)
+    heap.before_cell(cell)
+    trace = observer.current()
+    if trace is None:
+        cell.cell_contents = value
+    else:
+        trace.write_cell(cell, read.__code__.co_freevars[0], value)
+
+
+def _cell(read: Callable[[], Any]) -> CellType:
+    closure = read.__closure__
+    assert closure is not None and len(closure) == 1, "the lambda reads one free name"
+    return closure[0]
+
+
+_IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "+=": operator.iadd,
+    "-=": operator.isub,
+    "*=": operator.imul,
+    "/=": operator.itruediv,
+    "//=": operator.ifloordiv,
+    "%=": operator.imod,
+    "**=": operator.ipow,
+    "@=": operator.imatmul,
+    "&=": operator.iand,
+    "|=": operator.ior,
+    "^=": operator.ixor,
+    "<<=": operator.ilshift,
+    ">>=": operator.irshift,
+}
+# Their in-place operators make a new value, so there is nothing to watch.
+_IMMUTABLE = (bool, int, float, complex, str, bytes, tuple, frozenset, np.generic, tf.Tensor, tf.Variable)
+
+
+def augment(op: str, x: Any, value: Any) -> Any:
+    """The new value of `x` after `x op value`, `op` being `+=`, `*=`, ..."""
+    if op == "%=" and isinstance(x, (str, bytes)):
+        from autoimport.operators.formatting import mod
+
+        return mod(x, value)
+    trace = observer.current()
+    if is_mutable(x):
+        before_mutation(x, op)
+        if type(x) is list and lists.stand_in(x) is not x:
+            lists.change(x, op, (value,))
+            return x
+        if type(x) is list and op == "+=":
+            value = iterate(value)
+    elif trace is not None and not isinstance(x, _IMMUTABLE) and not is_symbolic(x):
+        return trace.call(_IN_PLACE[op], (x, value), {})
+    return _IN_PLACE[op](x, value)
+
+
+def iterate(obj: Any) -> Any:
+    """Something that plain Python can iterate over: `*obj`, comprehensions, builtins that take an iterable."""
+    if type(obj) is list:
+        obj = lists.stand_in(obj)
+    if is_symbolic(obj):
+        return indexing.items(obj)
+    trace = observer.current()
+    return obj if trace is None else trace.iterate(obj)
+
+
+def context(manager: Any) -> Any:
+    """The context manager to enter for `with manager`."""
+    trace = observer.current()
+    return manager if trace is None else trace.enter_context(manager)
+
+
+def handlers() -> None:
+    """A `try` with handlers begins: which exception a trace would meet in it is not what eager code meets."""
+    forbid("a `try` with handlers")
+
+
+def forbid(what: str) -> None:
+    """`what` follows, which no trace can hold."""
+    trace = observer.current()
+    if trace is not None:
+        trace.effect(what)
+
+

@@ -1,0 +1,209 @@
+"""`==`, `!=`, `in`, `is` and chains of comparisons, on Python or symbolic values -> what Python gives."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autoimport.operators import lists, logic, observer
+from autoimport.operators.access import iterate
+from autoimport.operators.checks import refuse
+from autoimport.operators.numbers import Number
+from autoimport.operators.symbolic import is_symbolic
+
+_SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type})
+_CONTAINERS = (list, tuple)
+
+
+def eq(x: Any, y: Any) -> Any:
+    """`x == y`."""
+    if type(x) in _SCALARS and type(y) in _SCALARS:
+        return x == y
+    if is_symbolic(x) or is_symbolic(y):
+        return _tensors(x, y, operator.eq, tf.raw_ops.Equal, False)
+    if type(x) is type(y) and type(x) in _CONTAINERS:
+        return _sequences_equal(_items(x), _items(y))
+    return _python(operator.eq, x, y)
+
+
+def ne(x: Any, y: Any) -> Any:
+    """`x != y`."""
+    if type(x) in _SCALARS and type(y) in _SCALARS:
+        return x != y
+    if is_symbolic(x) or is_symbolic(y):
+        return _tensors(x, y, operator.ne, tf.raw_ops.NotEqual, True)
+    if type(x) is type(y) and type(x) in _CONTAINERS:
+        return logic.not_(_sequences_equal(_items(x), _items(y)))
+    return _python(operator.ne, x, y)
+
+
+def _items(x: Any) -> list[Any]:
+    if lists.stand_in(x) is not x:
+        refuse("a list of symbolic length is compared", error=NotImplementedError)
+    return list(iterate(x))
+
+
+def _python(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    trace = observer.current()
+    known = _SCALARS.union((np.float32, np.float64, np.int32, np.int64))
+    if trace is None or (type(x) in known and type(y) in known):
+        return compare(x, y)
+    return trace.call(compare, (x, y), {})
+
+
+def _tensors(x: Any, y: Any, python: Callable[[Any, Any], Any], graph: Any, unlike: bool) -> Any:
+    """`==` or `!=` where a side is symbolic; `unlike` is the answer for values that cannot be equal.
+
+    In a v1 graph the operators of tensors compare identity, so the operation is built by hand, as
+    `tensor_equals` in TensorFlow does for eager tensors.
+    """
+    if isinstance(x, Number) and isinstance(y, Number) or tf.compat.v1.executing_eagerly_outside_functions():
+        return python(x, y)
+    if x is None or y is None:
+        return unlike
+    if not (isinstance(x, (tf.Tensor, tf.Variable)) or isinstance(y, (tf.Tensor, tf.Variable))):
+        return python(x, y)
+    try:
+        if isinstance(x, (tf.Tensor, tf.Variable)):
+            left = tf.convert_to_tensor(x)
+            right = tf.convert_to_tensor(y, dtype_hint=left.dtype)
+        else:
+            right = tf.convert_to_tensor(y)
+            left = tf.convert_to_tensor(x, dtype_hint=right.dtype)
+    except (TypeError, ValueError):
+        return unlike
+    return graph(x=left, y=right, incompatible_shape_error=False)
+
+
+def _sequences_equal(x: Sequence[Any], y: Sequence[Any]) -> Any:
+    """`==` of two lists or tuples: item by item, the first difference decides."""
+    if len(x) != len(y):
+        return False
+    return _all_equal(list(zip(x, y, strict=True)))
+
+
+def _all_equal(pairs: list[tuple[Any, Any]]) -> Any:
+    """A bool, or a symbolic one if that depends on symbolic items."""
+    unknown = []
+    for a, b in pairs:
+        same = True if a is b else eq(a, b)
+        if is_symbolic(same):
+            unknown.append(logic.condition(same))
+        elif not logic.python_truth(same):
+            return False
+    return Number(bool, tf.reduce_all(tf.stack(unknown))) if unknown else True
+
+
+def in_(x: Any, container: Any) -> Any:
+    """`x in container`: a bool, or a symbolic one."""
+    container = lists.stand_in(container)
+    if is_symbolic(container):
+        return _in_symbolic(x, container)
+    if type(container) in (list, tuple):
+        return _in_sequence(x, iterate(container))
+    if type(container) is range and is_symbolic(x):
+        return _in_range(x, container)
+    return _contains(container, x)
+
+
+def not_in(x: Any, container: Any) -> Any:
+    """`x not in container`."""
+    return logic.not_(in_(x, container))
+
+
+def _contains(container: Any, x: Any) -> Any:
+    trace = observer.current()
+    if trace is None or type(container) in _SCALARS or type(container) is range:
+        return x in container
+    return trace.call(operator.contains, (container, x), {})
+
+
+def _in_sequence(x: Any, values: Any) -> Any:
+    unknown = []
+    for value in values:
+        same = True if value is x else eq(value, x)
+        if is_symbolic(same):
+            unknown.append(logic.condition(same))
+        elif logic.python_truth(same):
+            return True
+    return Number(bool, tf.reduce_any(tf.stack(unknown))) if unknown else False
+
+
+def _in_symbolic(x: Any, container: Any) -> Any:
+    if hasattr(type(container), "__contains__"):  # a symbolic range
+        return container.__contains__(x)
+    if not isinstance(container, (tf.Tensor, tf.Variable)):
+        refuse(f"`in` on a symbolic {type(container).__name__}")
+    if container.shape.rank != 1:
+        return _in_sequence(x, iterate(container))
+    rows = tf.convert_to_tensor(container)
+    if is_symbolic(x) and not isinstance(x, Number) and tf.convert_to_tensor(x).shape.rank != 0:
+        return _in_sequence(x, iterate(container))
+    return Number(bool, tf.reduce_any(tf.equal(rows, x)))
+
+
+def _in_range(x: Any, values: range) -> Any:
+    if isinstance(x, Number) and x.kind is not float:
+        if not values:
+            return False
+        low, high = min(values[0], values[-1]), max(values[0], values[-1])
+        inside = (Number.of(low) <= x) & (x <= Number.of(high))  # type: ignore[operator]
+        if abs(values.step) == 1:
+            return inside
+        return inside & ((x - low) % abs(values.step) == 0)  # type: ignore[operator]
+    if len(values) > 64:
+        refuse("`in` on a long range")
+    return _in_sequence(x, values)
+
+
+def is_(x: Any, y: Any) -> Any:
+    """`x is y`. A symbolic bool may be `True` or `False`; other symbolic numbers have no identity."""
+    if isinstance(x, Number) or isinstance(y, Number):
+        return _number_is(x, y)
+    ask = getattr(type(x), "is_none", None) if y is None and type(x) not in _SCALARS else None
+    return x is y if ask is None or not is_symbolic(x) else ask(x)
+
+
+def _number_is(x: Any, y: Any) -> Any:
+    if x is y:
+        return True
+    number, other = (x, y) if isinstance(x, Number) else (y, x)
+    if number.kind is bool and (type(other) is bool or isinstance(other, Number) and other.kind is bool):
+        return eq(number, other)
+    if type(other) in (int, float, bool) or isinstance(other, Number):
+        refuse("`is` on a symbolic number")
+    return False
+
+
+def is_not(x: Any, y: Any) -> Any:
+    """`x is not y`."""
+    return logic.not_(is_(x, y))
+
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": eq,
+    "!=": ne,
+    "in": in_,
+    "not in": not_in,
+    "is": is_,
+    "is not": is_not,
+}
+
+
+def chain(left: Any, *links: tuple[str, Callable[[], Any]]) -> Any:
+    """`left < a <= b ...`: `links` pairs each operator with its right operand; stops at the first that is false."""
+    (symbol, operand), *rest = links
+    right = operand()
+    result = _COMPARE[symbol](left, right)
+    if not rest:
+        return result
+    cheap = all(logic.is_harmless(thunk) for _, thunk in rest)
+    return logic.and_(result, lambda: chain(right, *rest), cheap=cheap)

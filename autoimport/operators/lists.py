@@ -1,0 +1,309 @@
+"""A Python list that grows in a symbolic loop or branch -> tensors that hold its items, and list operations on them.
+
+The list object stays the person's: while its length is symbolic its only item is a `TensorList`, which holds the true
+items. A TensorList never changes; an operation on the list makes a new one and puts it in the old one's place, so that
+the heap journal, branches and loops treat it like any other value (`to_state`, `with_state`). It is built on
+TensorFlow's tensor lists, one a leaf of the items' structure: they grow, and have gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import observer, symbolic
+from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.numbers import _PLAIN_DTYPES, DTYPES, Number
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The type of one leaf of the items: a Python number of `kind`, or a tensor (`kind` None)."""
+
+    kind: type | None
+    dtype: Any
+    shape: Any
+
+    @classmethod
+    def of(cls, value: Any) -> Leaf:
+        if isinstance(value, Leaf):
+            return value
+        if isinstance(value, Number) or type(value) in DTYPES:
+            kind = value.kind if isinstance(value, Number) else type(value)
+            return cls(kind, DTYPES[kind], tf.TensorShape([]))
+        if isinstance(value, (tf.Tensor, tf.TensorSpec)) and value.dtype not in (tf.variant, tf.resource):
+            return cls(None, value.dtype, value.shape)
+        refuse(f"a {type(value).__name__} is put into a list of symbolic length")
+
+    def merged(self, other: Leaf) -> Leaf:
+        """The type that holds both."""
+        if self.kind is not other.kind or self.dtype != other.dtype:
+            refuse("a list of symbolic length gets items of unlike types")
+        return Leaf(self.kind, self.dtype, self.shape.most_specific_compatible_shape(other.shape))
+
+    def to_tensor(self, value: Any) -> Any:
+        return Number.of(value).tensor if self.kind is not None else tf.convert_to_tensor(value, self.dtype)
+
+    def from_tensor(self, tensor: Any) -> Any:
+        tensor.set_shape(self.shape)
+        return tensor if self.kind is None else Number(self.kind, tensor)
+
+
+@symbolic.register
+class TensorList:
+    """The items of a list whose length only the graph knows.
+
+    Attributes:
+      structure: one item, with a `Leaf` for each tensor or number in it; None while no item is known.
+      handles: a variant tensor a leaf.
+    """
+
+    __slots__ = ("handles", "structure")
+
+    def __init__(self, structure: Any, handles: Sequence[Any]) -> None:
+        self.structure = structure
+        self.handles = list(handles)
+
+    @classmethod
+    def of(cls, items: Sequence[Any], example: Any) -> TensorList:
+        """The items of a Python list; `example` is one more item of the kind that will be added."""
+        structure = tf.nest.map_structure(Leaf.of, example)
+        for item in items:
+            structure = _merged(structure, tf.nest.map_structure(Leaf.of, item))
+        result = cls(structure, [_empty(leaf) for leaf in tf.nest.flatten(structure)])
+        for item in items:
+            result = result.append(item)
+        return result
+
+    # What loops and branches need.
+    def to_state(self) -> list[Any]:
+        """The tensors to carry."""
+        return list(self.handles)
+
+    def with_state(self, state: Sequence[Any]) -> TensorList:
+        """The list of the same type over other tensors."""
+        return TensorList(self.structure, state)
+
+    def merged_structure(self, other: TensorList) -> Any:
+        """The item type that holds the items of both lists."""
+        return _merged(self.structure, other.structure)
+
+    # What Python's lists do.
+    def count(self) -> Any:
+        """The number of items as an int32 tensor."""
+        return tf.raw_ops.TensorListLength(input_handle=self.handles[0])
+
+    def length(self) -> Number:
+        """`len` of the list."""
+        return Number(int, self.count(), 0, 2**31)
+
+    def append(self, item: Any) -> TensorList:
+        """The list with one more item."""
+        structure = _merged(self.structure, tf.nest.map_structure(Leaf.of, item))
+        leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(item), strict=True)
+        push = tf.raw_ops.TensorListPushBack
+        return TensorList(structure, [push(input_handle=h, tensor=leaf.to_tensor(x)) for leaf, h, x in leaves])
+
+    def pop(self) -> tuple[TensorList, Any]:
+        """The list without its last item, and that item."""
+        self._check(self.count() < 1, "pop from empty list")
+        handles, values = [], []
+        for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True):
+            popped = tf.raw_ops.TensorListPopBack(
+                input_handle=handle, element_shape=_shape(leaf), element_dtype=leaf.dtype
+            )
+            handles.append(popped[0])
+            values.append(leaf.from_tensor(popped[1]))
+        return TensorList(self.structure, handles), tf.nest.pack_sequence_as(self.structure, values)
+
+    def set_item(self, key: Any, item: Any) -> TensorList:
+        """The list with another item at `key`."""
+        structure = _merged(self.structure, tf.nest.map_structure(Leaf.of, item))
+        index = self._index(key)
+        leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(item), strict=True)
+        set_ = tf.raw_ops.TensorListSetItem
+        handles = [set_(input_handle=h, index=index, item=leaf.to_tensor(x)) for leaf, h, x in leaves]
+        return TensorList(structure, handles)
+
+    def __getitem__(self, key: Any) -> Any:
+        index = self._index(key)
+        values = []
+        for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True):
+            tensor = tf.raw_ops.TensorListGetItem(
+                input_handle=handle, index=index, element_shape=_shape(leaf), element_dtype=leaf.dtype
+            )
+            values.append(leaf.from_tensor(tensor))
+        return tf.nest.pack_sequence_as(self.structure, values)
+
+    def items(self) -> list[Any]:
+        """The items as a Python list, where their number is known."""
+        count = tf.get_static_value(self.count())
+        if count is None:
+            refuse("Python iterates over a list of symbolic length")
+        return [self[i] for i in range(int(count))]
+
+    # What TensorFlow's functions make of it.
+    def stack(self, axis: int = 0, dtype: Any = None) -> Any:
+        """`tf.stack` of the items."""
+        if isinstance(self.structure, Leaf):
+            leaf = self.structure
+            self._check(self.count() < 1, "an empty list is stacked")
+            rows = tf.raw_ops.TensorListStack(
+                input_handle=self.handles[0], element_shape=_shape(leaf), element_dtype=leaf.dtype
+            )
+            if leaf.kind is not None:
+                rows = tf.cast(rows, dtype or _PLAIN_DTYPES[leaf.kind])
+            if axis == 0 or leaf.shape.rank is None and axis == 0:
+                return rows
+            rank = rows.shape.rank
+            if rank is not None and type(axis) is int and -rank <= axis < rank:
+                axis %= rank
+                return tf.transpose(rows, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
+        refuse("a list of symbolic length is stacked in a way that is not supported", error=NotImplementedError)
+
+    def concat(self, axis: Any = 0) -> Any:
+        """`tf.concat` of the items."""
+        leaf = self.structure
+        if not isinstance(leaf, Leaf) or leaf.shape.rank in (None, 0) or type(axis) is not int or axis != 0:
+            refuse("a list of symbolic length is concatenated in a way that is not supported", error=NotImplementedError)
+        self._check(self.count() < 1, "an empty list is concatenated")
+        return tf.raw_ops.TensorListConcatV2(
+            input_handle=self.handles[0],
+            element_shape=_shape(Leaf(None, leaf.dtype, tf.TensorShape([None, *leaf.shape[1:]]))),
+            leading_dims=tf.constant([], tf.int64),
+            element_dtype=leaf.dtype,
+        )[0]
+
+    def _index(self, key: Any) -> Any:
+        if isinstance(key, Number) and key.kind is not float or type(key) in (int, bool):
+            index = Number.of(key).int64()
+        elif isinstance(key, tf.Tensor) and key.dtype.is_integer and key.shape.rank == 0:
+            index = tf.cast(key, tf.int64)
+        else:
+            refuse(f"a list of symbolic length is indexed by a {type(key).__name__}")
+        count = tf.cast(self.count(), tf.int64)
+        index = tf.where(index < 0, index + count, index)
+        index = fail_if((index < 0) | (index >= count), "list index out of range", index)
+        return tf.cast(index, tf.int32)
+
+    def _check(self, failing: Any, why: str) -> None:
+        if observer.current() is not None:  # the kernels complain by themselves
+            fail_if(failing, why, failing)
+
+
+def _shape(leaf: Leaf) -> Any:
+    shape = leaf.shape
+    if shape.rank is None:
+        return tf.constant(-1, tf.int32)
+    return tf.constant([-1 if size is None else size for size in shape], tf.int32)
+
+
+def _empty(leaf: Leaf) -> Any:
+    any_shape, no_limit = tf.constant(-1, tf.int32), tf.constant(-1, tf.int32)
+    return tf.raw_ops.EmptyTensorList(element_shape=any_shape, max_num_elements=no_limit, element_dtype=leaf.dtype)
+
+
+def _merged(a: Any, b: Any) -> Any:
+    try:
+        tf.nest.assert_same_structure(a, b)
+    except (TypeError, ValueError):
+        refuse("a list of symbolic length gets items of unlike structures")
+    return tf.nest.map_structure(Leaf.merged, a, b)
+
+
+def stand_in(x: Any) -> Any:
+    """The TensorList that stands for the list `x`, or `x` itself."""
+    if type(x) is list and len(x) == 1 and type(x[0]) is TensorList:
+        return x[0]
+    return x
+
+
+def become(items: list[Any], contents: TensorList) -> None:
+    """Make a Python list stand for `contents`."""
+    items[:] = [contents]
+
+
+def change(items: list[Any], method: str, args: tuple[Any, ...]) -> Any:
+    """A mutating method of a list that stands for a TensorList: `append`, `extend`, `pop`, `__setitem__`, `clear`."""
+    contents: TensorList = items[0]
+    if method not in _CHANGES:
+        refuse(f"`list.{method}` of a list of symbolic length", error=NotImplementedError)
+    items[0], result = _CHANGES[method](contents, *args)
+    return result
+
+
+def _extend(contents: TensorList, added: Any) -> tuple[TensorList, None]:
+    from autoimport.operators.access import iterate
+
+    for item in list(iterate(added)):
+        contents = contents.append(item)
+    return contents, None
+
+
+def _pop(contents: TensorList, index: Any = -1) -> tuple[TensorList, Any]:
+    if index != -1:
+        refuse("`list.pop` in the middle of a list of symbolic length", error=NotImplementedError)
+    return contents.pop()
+
+
+_CHANGES: dict[str, Callable[..., tuple[TensorList, Any]]] = {
+    "append": lambda contents, item: (contents.append(item), None),
+    "extend": _extend,
+    "+=": _extend,
+    "pop": _pop,
+    "__setitem__": lambda contents, key, item: (contents.set_item(key, item), None),
+    "clear": lambda contents: (TensorList(contents.structure, [_empty(x) for x in _leaves(contents)]), None),
+}
+
+
+def _leaves(contents: TensorList) -> list[Leaf]:
+    leaves: list[Leaf] = tf.nest.flatten(contents.structure)
+    return leaves
+
+
+def set_element_type(items: Any, dtype: Any, shape: Any = None) -> None:
+    """Say what a list will hold before it holds anything, as AutoGraph's `set_element_type`.
+
+    A list takes the type of what is appended, so this only checks that what it holds already agrees.
+    """
+    contents = stand_in(items)
+    if isinstance(contents, TensorList) and isinstance(contents.structure, Leaf):
+        if contents.structure.dtype != tf.as_dtype(dtype):
+            raise TypeError(f"the list holds {contents.structure.dtype.name}, not {tf.as_dtype(dtype).name}")
+        if not contents.structure.shape.is_compatible_with(tf.TensorShape(shape)):
+            raise ValueError(f"the list holds items of shape {contents.structure.shape}, not {shape}")
+
+
+def stack(items: Any, strict: bool = True) -> Any:
+    """The items of a list stacked into one tensor, as AutoGraph's `stack`.
+
+    Args:
+      items: a list of tensors or numbers, or a tensor, which is returned as it is.
+      strict: raise ValueError if `items` cannot be stacked, instead of returning it as it is.
+    """
+    contents = stand_in(items)
+    if isinstance(contents, TensorList):
+        return contents.stack()
+    if isinstance(items, tf.TensorArray):
+        return items.stack()
+    if isinstance(items, (tf.Tensor, tf.Variable)):
+        return items
+    try:
+        return tf.stack([Number.of(x) if isinstance(x, Number) else x for x in items])
+    except (TypeError, ValueError) as error:
+        if strict:
+            raise ValueError(f"{items} must be stackable when strict=True") from error
+        return items
+
+
+def _to_tensor(value: TensorList, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+    result = value.stack(dtype=dtype)
+    if dtype is not None and result.dtype != dtype:
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for a list with dtype {result.dtype.name}")
+    return result
+
+
+tf.register_tensor_conversion_function(TensorList, _to_tensor, 0)
