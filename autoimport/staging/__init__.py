@@ -1,0 +1,1 @@
+"""When a call becomes a graph: sites, guards, traces, launches."""

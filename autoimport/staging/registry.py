@@ -1,9 +1,14 @@
-"""Modules and sites: what is registered when a converted module is loaded. Imports no TensorFlow."""
+"""Modules and sites: what is registered when a converted module is loaded. Imports no TensorFlow.
+
+In: a module's key, facts and graph forms. Out: a gate table in `builtins` and a record for each site, which staging
+fills in and the report reads.
+"""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -19,6 +24,7 @@ class Site:
       state: "cold" (not decided), "graph", "eager" (for `reason`), or "python" (no tensor ever reached it).
       calls: calls that went through the gate while it was open; graph_calls: those that ran in a graph, its own or
         a caller's. traces: traces made, successful or not. The times are milliseconds, summed.
+      closed: the verdict is eager, so the gate is 0 except while a graph is under construction.
       mind: staging's own object for this site (specialisations, policy), made on first need.
     """
 
@@ -35,7 +41,21 @@ class Site:
     eager_ms: float = 0.0
     graph_ms: float = 0.0
     trace_ms: float = 0.0
+    closed: bool = False
     mind: Any = None
+
+    def close(self, state: str, reason: str | None = None, reason_line: int | None = None) -> None:
+        """Settle the verdict: from now on the untouched body runs, and a call costs a few nanoseconds more."""
+        self.state, self.reason, self.reason_line = state, reason, reason_line
+        self.closed = True
+        with _lock:
+            if not _graphs_under_construction:
+                self.module.gates[self.index] = 0
+
+    def reopen(self) -> None:
+        """Take the verdict back."""
+        self.state, self.reason, self.reason_line, self.closed = "cold", None, None, False
+        self.module.gates[self.index] = 1
 
 
 @dataclass
@@ -50,9 +70,22 @@ class Module:
     load_forms: Callable[[], tuple[CodeType | None, ...]]
     gates: list[int] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
+    _forms: tuple[CodeType | None, ...] | None = None
+
+    def form(self, index: int) -> CodeType:
+        """The graph form of a site, loaded on first need."""
+        if self._forms is None:
+            self._forms = self.load_forms()
+        form = self._forms[index]
+        if form is None:
+            raise LookupError(f"{self.file}: {self.sites[index].facts.name} has no graph form")
+        return form
 
 
 modules: dict[str, Module] = {}
+loaded: list[Module] = []
+_lock = threading.RLock()
+_graphs_under_construction = 0
 
 
 def register_module(
@@ -67,6 +100,8 @@ def register_module(
 ) -> Module:
     """Make a converted module's gates work; called before its code object runs.
 
+    A module of the same source shares its sites: guards, not the module's name, tell its functions apart.
+
     Args:
       key: the content key in the module's gates.
       name, file: as in the module's `__name__` and `__file__`.
@@ -74,4 +109,45 @@ def register_module(
       load_forms: returns the graph forms in site order; called once, on first need.
       cached: whether the conversion came from the cache; convert_ms: what it cost.
     """
-    raise NotImplementedError
+    from autoimport.staging import gate
+
+    gate.expose()
+    module = Module(key, name, file, cached, convert_ms, load_forms)
+    with _lock:
+        twin = modules.get(key)
+        if twin is None:
+            modules[key] = module
+            for index, facts in enumerate(functions):
+                module.gates.append(1 if facts.has_form else 0)
+                module.sites.append(Site(module, index, facts, reason=facts.reason, reason_line=facts.reason_line))
+            setattr(builtins, "@on:" + key, module.gates)
+        else:
+            module.gates, module.sites = twin.gates, twin.sites
+        loaded.append(module)
+    return module
+
+
+def all_sites() -> Iterator[Site]:
+    """Every site of every module, once."""
+    for module in list(modules.values()):
+        yield from module.sites
+
+
+def graph_started() -> None:
+    """A graph is under construction from now on: all gates open, whatever the verdicts."""
+    global _graphs_under_construction
+    with _lock:
+        _graphs_under_construction += 1
+        if _graphs_under_construction == 1:
+            for module in modules.values():
+                module.gates[:] = [1 if site.facts.has_form else 0 for site in module.sites]
+
+
+def graph_finished() -> None:
+    """The end of `graph_started`: with the last graph the verdicts hold again."""
+    global _graphs_under_construction
+    with _lock:
+        _graphs_under_construction -= 1
+        if _graphs_under_construction == 0:
+            for module in modules.values():
+                module.gates[:] = [1 if site.facts.has_form and not site.closed else 0 for site in module.sites]

@@ -1,0 +1,177 @@
+"""A call in a trace -> made, or the trace given up before it happens.
+
+In: a callable that has no operator of its own, and its arguments. Out: its result. Converted code runs through its own
+gate; library code runs if it only computes, on arguments from which everything old has been read; nothing else runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import observer
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import tf_internals, trust
+from autoimport.staging.ours import gated, plain
+from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
+from autoimport.staging.values import as_tensors
+
+
+class Caller:
+    """Judges and makes the calls of one trace."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
+        if isinstance(fn, types.MethodType):
+            return self._method(fn, args, kwargs)
+        if isinstance(fn, functools.partial):
+            read = self._reader.attribute
+            inner = read(fn, "func")
+            stored = [self._reader.item(fn.args, i) for i in range(len(self._remembered(fn, "args")))]
+            keywords = {key: self._reader.item(fn.keywords, key) for key in self._remembered(fn, "keywords")}
+            return self.call(inner, (*stored, *args), {**keywords, **kwargs})
+        if isinstance(fn, types.FunctionType):
+            if gated(fn.__code__):
+                self._guard_defaults(fn)
+                return fn(*args, **kwargs)
+            if plain(fn.__code__):
+                return fn(*args, **kwargs)
+            return self._library(fn, args, kwargs)
+        if isinstance(fn, type):
+            return self._make(fn, args, kwargs)
+        if isinstance(fn, (tf_internals.PolymorphicFunction, tf_internals.ConcreteFunction)):
+            # The person's own tf.function keeps its own rules.
+            ours = observer.observe(None)
+            try:
+                return fn(*self.export(args), **self.export(dict(kwargs)))
+            finally:
+                observer.observe(ours)
+        if isinstance(fn, (types.BuiltinFunctionType, types.MethodWrapperType)):
+            return self._builtin(fn, args, kwargs)
+        method = getattr(type(fn), "__call__", None)
+        if isinstance(method, types.FunctionType):
+            if gated(method.__code__):
+                return fn(*args, **kwargs)
+            if trust.is_library(method.__module__):
+                if trust.owns_state(type(fn)):
+                    self._reader.source_of(fn)
+                self._reader.states.note(fn)
+                return self._run(fn, args, kwargs)
+        return self._library(fn, args, kwargs)
+
+    def _remembered(self, fn: Any, name: str) -> Any:
+        """The container `fn.name`, with its source if `fn` has one."""
+        value = getattr(fn, name)
+        source = self._reader.source_of(fn)
+        if source is not None:
+            self._reader.remember(value, source.attribute(name))
+            self._reader.items(value)
+        return value
+
+    def _guard_defaults(self, fn: types.FunctionType) -> None:
+        """Defaults are bound by Python, out of sight: they must be what they were."""
+        source = self._reader.source_of(fn)
+        if source is None:
+            return
+        for name, held in (("__defaults__", fn.__defaults__), ("__kwdefaults__", fn.__kwdefaults__)):
+            if not held:
+                continue
+            place = source.attribute(name)
+            keys = list(held) if isinstance(held, dict) else range(len(held))
+            for key in keys:
+                value = held[key]  # type: ignore[index, call-overload]
+                at = place.child(f"{{parent}}[{key!r}]", f"a default of {fn.__name__}")
+                if self._reader.wrap(value, at) is not value:
+                    raise Unstageable(f"{fn.__qualname__} has a tensor or array as a default value")
+
+    def _method(self, fn: types.MethodType, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        function, owner = fn.__func__, fn.__self__
+        code = getattr(function, "__code__", None)
+        if code is not None and (gated(code) or plain(code)):
+            if isinstance(function, types.FunctionType):
+                self._guard_defaults(function)
+            return fn(*args, **kwargs)
+        objection = trust.objection(function)
+        if objection is not None:
+            raise Unstageable(objection)
+        if self._reader.source_of(owner) is not None:
+            if isinstance(owner, tf.GradientTape):
+                raise Unstageable("uses a gradient tape that was opened outside")
+            if isinstance(owner, tf.TensorArray):
+                raise Unstageable("changes a TensorArray that was made outside")
+            self._reader.states.note(owner)
+        result = self._run(fn, args, kwargs)
+        if isinstance(owner, tf.TensorArray) and isinstance(result, tf.TensorArray):
+            # In eager mode `write` and its kin change the array itself, whether their result is used or not.
+            owner._implementation = result._implementation
+        return result
+
+    def _builtin(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """A function or bound method that is written in C."""
+        owner = fn.__self__
+        if isinstance(owner, CONTAINERS) and self._reader.source_of(owner) is not None:
+            # Methods that change their object have been sorted out by the operators.
+            fn = getattr(self._reader.snapshot(owner), fn.__name__)
+            return fn(*args, **kwargs)
+        return self._library(fn, args, kwargs)
+
+    def _library(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        objection = trust.objection(fn)
+        if objection is not None:
+            raise Unstageable(objection)
+        return self._run(fn, args, kwargs)
+
+    def _make(self, cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """An instance of a class."""
+        if trust.owns_state(cls):
+            raise Unstageable(f"makes a {cls.__name__}, which owns variables", "make it once, outside the function")
+        maker = cls.__init__
+        if issubclass(cls, BaseException) or dataclasses.is_dataclass(cls) or hasattr(cls, "_fields"):
+            return cls(*args, **kwargs)
+        if trust.is_library(cls.__module__) or cls.__module__ == "builtins":
+            if cls.__module__.startswith("numpy.random"):
+                raise Unstageable(f"makes a {cls.__name__}")
+            return self._run(cls, args, kwargs)
+        code = getattr(maker, "__code__", None)
+        custom_new = cls.__new__ is not object.__new__ and not gated(getattr(cls.__new__, "__code__", plain.__code__))
+        custom_meta = type(cls) is not type and type(cls).__module__ != "abc"
+        if custom_new or custom_meta or not (maker is object.__init__ or code is not None and (gated(code) or plain(code))):
+            raise Unstageable(f"makes a {cls.__qualname__}, whose constructor is not converted")
+        return cls(*args, **kwargs)
+
+    def _run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        return fn(*self.export(args), **self.export(dict(kwargs)))
+
+    def export(self, value: Any) -> Any:
+        """An argument as library code may see it: nothing in it that the trace has not read."""
+        if type(value) in SCALARS:
+            return value
+        if isinstance(value, CONTAINERS):
+            if self._reader.source_of(value) is not None:
+                value = self._reader.snapshot(value)
+            return self._export_items(value)
+        if isinstance(value, types.FunctionType) and not trust.is_library(value.__module__):
+            if not (gated(value.__code__) or plain(value.__code__)):
+                raise Unstageable(f"hands {value.__qualname__}, whose effects are unknown, to a library")
+            self._guard_defaults(value)
+        elif trust.owns_state(type(value)) and not isinstance(value, tf.Variable):
+            self._reader.source_of(value)
+            self._reader.states.note(value)
+        return as_tensors(value)
+
+    def _export_items(self, value: Any) -> Any:
+        if type(value) is dict:
+            return {key: self.export(item) for key, item in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(self.export(item) for item in value)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*(self.export(item) for item in value))
+        return value

@@ -1,0 +1,70 @@
+"""What the gates call: `enter` decides whether a call becomes a graph, `take` hands over its result.
+
+In: a site, its function's cells and arguments. Out: True and a result to take, or False and the body runs as written.
+TensorFlow is never imported here, only noticed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from autoimport.staging import registry
+
+# Calls without TensorFlow, or without a tensor in sight, after which a function counts as plain Python.
+PYTHON_AFTER = 16
+
+Enter = Callable[[registry.Site, dict[str, Any], Any, tuple[Any, ...]], bool]
+
+
+class _Results(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+results = _Results()
+_enter: Enter | None = None
+
+
+def enter(key: str, index: int, cells: Any, /, *args: Any) -> bool:
+    """Whether this call ran as a graph; its result then waits for `take`."""
+    site = registry.modules[key].sites[index]
+    if _enter is not None:
+        return _enter(site, sys._getframe(1).f_globals, cells, args)
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is not None and not getattr(tensorflow.__spec__, "_initializing", False):
+        attach()
+        return enter(key, index, cells, *args) if _enter is None else _enter(site, sys._getframe(1).f_globals, cells, args)
+    site.calls += 1
+    if site.calls >= PYTHON_AFTER:
+        site.close("python")
+    return False
+
+
+def take() -> Any:
+    """The result of the graph that `enter` has just run in this thread."""
+    return results.stack.pop()
+
+
+def expose() -> None:
+    """Put the gates' functions where generated code finds them, under names that nobody can write."""
+    setattr(builtins, "@enter", enter)
+    setattr(builtins, "@take", take)
+
+
+def attach() -> None:
+    """TensorFlow is there: connect the gates with it, and give functions called before another chance."""
+    global _enter
+    if _enter is not None:
+        return
+    from autoimport.staging import dispatch
+
+    dispatch.connect()
+    _enter = dispatch.enter
+    for site in registry.all_sites():
+        if site.state == "python":
+            site.calls = 0
+            site.reopen()

@@ -1,0 +1,77 @@
+"""A specialisation: one graph of a site, the guards under which it holds, and how it is launched.
+
+In: the namespace, cells and arguments of a call. Out: the result that eager would have given, or `MISS`, or `EAGER`
+when the graph found out at run time that only eager can do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport import config
+from autoimport.staging import tf_internals
+from autoimport.staging.sources import Check
+
+
+class _Answer:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+MISS = _Answer("MISS")
+EAGER = _Answer("EAGER")
+
+
+@dataclass
+class Specialisation:
+    """A traced graph and all that a launch needs.
+
+    Attributes:
+      function: the concrete function; inputs, outputs: how many flat tensors go in and come out.
+      check: reads the inputs, or returns the number of the guard that failed; explain tells what that guard asked.
+      build: from the values behind the inputs and the outputs to the result.
+      cost: operations in the graph. pure: it changes nothing, so that a failed launch may run again eagerly.
+      bails: it checks conditions under which the call must run eagerly.
+      failed: number of the guard that failed last.
+    """
+
+    function: Any
+    check: Check
+    explain: Callable[[int], str]
+    inputs: int
+    outputs: int
+    build: Callable[[list[Any], list[Any]], Any]
+    cost: int
+    pure: bool
+    bails: bool
+    failed: int = -1
+
+    def __post_init__(self) -> None:
+        self._name = self.function.inference_fn.name
+        self._config = tf_internals.EXACT_CONFIG if config.current().fidelity == "exact" else b""
+
+    def call(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        """Launch the graph for this call if its guards hold."""
+        values = self.check(namespace, cells, args)
+        if isinstance(values, int):
+            self.failed = values
+            return MISS
+        inputs = values[: self.inputs]
+        try:
+            if tf_internals.recording():
+                outputs = tf_internals.run_recorded(self.function, inputs, self._config)
+            else:
+                outputs = tf_internals.run(self._name, inputs, self.outputs, self._config)
+        except tf.errors.OpError:
+            if self.pure:
+                # Eager says what is wrong in its own words, at the person's own line.
+                return EAGER
+            raise
+        return self.build(values[self.inputs :], outputs)

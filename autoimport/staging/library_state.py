@@ -1,0 +1,98 @@
+"""The Python state of library objects (layers, optimizers, metrics) that a trace went through -> a guard, and an undo.
+
+Library code is not converted, so what it reads of its objects is not seen. Its numbers, flags and parts are compared as
+a whole instead: a changed dropout rate, a frozen layer or another activation makes a new trace.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators.errors import Unstageable
+
+_SCALARS = (bool, int, float, str, bytes, type(None))
+# Bookkeeping of Keras and tf.Module that calls change by themselves.
+_CHURN = frozenset({"_called", "_losses", "_loss_ids", "_lock", "_build_shapes_dict", "_inbound_nodes", "_outbound_nodes"})
+
+
+def _parts(obj: Any) -> Iterable[Any]:
+    """An object and the library objects that it is made of."""
+    flatten = getattr(obj, "_flatten_layers", None)
+    if flatten is not None:
+        return [obj, *(layer for layer in flatten() if layer is not obj)]
+    if isinstance(obj, tf.Module):
+        return [obj, *obj.submodules]
+    return [obj]
+
+
+class State:
+    """The attributes of one object at the end of the trace."""
+
+    def __init__(self, obj: Any) -> None:
+        held = vars(obj)
+        self.ref = weakref.ref(obj)
+        self.size = len(held)
+        self.scalars = [(k, v) for k, v in held.items() if isinstance(v, _SCALARS) and _counts(k)]
+        # Objects by identity; what owns state is not kept alive.
+        self.objects = [(k, id(v), _size(v)) for k, v in held.items() if not isinstance(v, _SCALARS) and _counts(k)]
+        self.keep = [v for k, v in held.items() if callable(v) and not hasattr(v, "variables") and _counts(k)]
+
+    def unchanged(self) -> bool:
+        held = vars(self.ref())
+        if len(held) != self.size:
+            return False
+        for name, value in self.scalars:
+            now = held[name]
+            if now is not value and (now.__class__ is not value.__class__ or now != value):
+                return False
+        return all(id(held[name]) == identity and _size(held[name]) == size for name, identity, size in self.objects)
+
+
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, (list, dict, set, tuple)) else -1
+
+
+def _counts(name: str) -> bool:
+    return name not in _CHURN and not name.startswith("_self_")
+
+
+class LibraryStates:
+    """The library objects of one trace."""
+
+    def __init__(self) -> None:
+        self._parts: dict[int, Any] = {}
+        self._losses: dict[int, tuple[Any, list[Any]]] = {}
+
+    def note(self, obj: Any) -> None:
+        """Library code is about to work on `obj`."""
+        if id(obj) in self._parts or not hasattr(obj, "__dict__"):
+            return
+        for part in _parts(obj):
+            if id(part) not in self._parts:
+                self._parts[id(part)] = part
+                losses = vars(part).get("_losses")
+                if isinstance(losses, list):
+                    self._losses[id(part)] = (part, list(losses))
+
+    def restore(self) -> None:
+        """Take symbolic losses off the layers again; Unstageable if there were any."""
+        changed = False
+        for part, losses in self._losses.values():
+            now = vars(part).get("_losses", [])
+            if len(now) != len(losses) or any(a is not b for a, b in zip(now, losses)):
+                changed = True
+                part._losses = losses
+                part._loss_ids = {id(loss) for loss in losses}
+        if changed:
+            raise Unstageable("runs a layer that keeps a loss of its own", "add the loss outside the layer")
+
+    def guard(self) -> Any:
+        """A function that tells whether all of it is as it was when the trace ended; None if there is nothing."""
+        states = [State(part) for part in self._parts.values()]
+        if not states:
+            return None
+        return lambda: all(state.unchanged() for state in states)

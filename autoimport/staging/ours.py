@@ -1,0 +1,34 @@
+"""A code object -> whether it is converted code of ours."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+# Code without names, cells or nested code works on its parameters alone: the converter leaves it ungated.
+_NESTED = (types.CodeType,)
+_GENERATOR = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
+
+
+def gated(code: types.CodeType) -> bool:
+    """Whether a function's eager form starts with a gate."""
+    return "@enter" in code.co_names
+
+
+def plain(code: types.CodeType) -> bool:
+    """Whether code can do nothing but compute with its parameters."""
+    if code.co_names or code.co_freevars or code.co_cellvars or code.co_flags & _GENERATOR:
+        return False
+    return not any(isinstance(constant, _NESTED) for constant in code.co_consts)
+
+
+def is_ours(entity: Any) -> bool:
+    """Whether TensorFlow's AutoGraph is to leave a callable alone, since it converts itself."""
+    while isinstance(entity, functools.partial):
+        entity = entity.func
+    entity = getattr(entity, "__func__", entity)
+    if not isinstance(entity, types.FunctionType):
+        entity = getattr(type(entity), "__call__", None)
+    code = getattr(entity, "__code__", None)
+    return isinstance(code, types.CodeType) and gated(code)

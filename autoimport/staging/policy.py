@@ -1,0 +1,60 @@
+"""When a site is worth a trace, and when it has had enough.
+
+In: what happened at the site so far, in counts only (never the clock, so that two runs of a program stage at the same
+call and print the same digits). Out: yes or no.
+"""
+
+from __future__ import annotations
+
+from autoimport import config
+
+# An operation costs about 24 us eagerly and 25 times that in a trace (DESIGN.md, ski rental).
+TRACE_COST = 25
+# A loop in the body runs many operations a call for each one that is traced.
+TRACE_COST_WITH_LOOP = 8
+# A launch costs what some eight eager operations cost.
+LEAST_OPERATIONS = 9
+MOST_SPECIALISATIONS = 8
+MOST_FAILURES = 3
+MOST_BAILS = 5
+
+
+class Policy:
+    """The counts of one site."""
+
+    def __init__(self, has_loop: bool) -> None:
+        fixed = config.current().stage_after
+        self._fixed = fixed
+        self._wait = fixed if fixed is not None else TRACE_COST_WITH_LOOP if has_loop else TRACE_COST
+        self._waited = 0
+        self._specialisations = 0
+        self._failures = 0
+        self._bails = 0
+
+    def wants_trace(self) -> bool:
+        """Whether this call, for which there is no graph, is to be traced."""
+        self._waited += 1
+        return self._waited > self._wait
+
+    def pays(self, operations: int) -> bool:
+        """Whether a graph of so many operations is faster than eager."""
+        return self._fixed is not None or operations >= LEAST_OPERATIONS
+
+    def another_specialisation(self) -> bool:
+        """Whether the site may have one graph more."""
+        self._specialisations += 1
+        if self._fixed is None:
+            # Every further graph has to be earned again.
+            self._waited = 0
+        return self._specialisations <= MOST_SPECIALISATIONS
+
+    def another_failure(self) -> bool:
+        """Note a failed trace; whether that is enough. What fails for one input may go for the next."""
+        self._failures += 1
+        self._waited = 0 if self._fixed is None else self._waited
+        return self._failures >= MOST_FAILURES
+
+    def another_bail(self) -> bool:
+        """Note a launch that sent its call back to eager; whether that is enough."""
+        self._bails += 1
+        return self._bails >= MOST_BAILS

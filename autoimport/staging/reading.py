@@ -1,0 +1,345 @@
+"""What a trace reads from outside -> graph inputs and guards.
+
+In: a value and the source where the trace found it. Out: what the graph form works with instead: a symbolic input for a
+tensor, a stand-in for a numpy array, the value itself under a guard for a Python number, and for an object the object,
+remembered with its source so that what is read below it has a source too.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import tf_internals, trust
+from autoimport.staging.library_state import LibraryStates
+from autoimport.staging.ours import gated, plain
+from autoimport.staging.sources import GuardBuilder, Source
+from autoimport.staging.values import Array, Shape, is_numpy
+
+SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
+CONTAINERS = (list, tuple, dict, set, frozenset)
+_INTERNED = (enum.Enum, tf.DType)
+_BY_VALUE = (tf.TensorShape, tf.TypeSpec, np.dtype, range, slice)
+# A container with more items than this is not read item by item.
+MOST_ITEMS = 1000
+_MISSING = object()
+
+
+class Reader:
+    """The sources of one trace.
+
+    Attributes:
+      builder: the guards so far.
+      inputs: the placeholders of the graph, `expressions` what the check function returns for each.
+      origins: id of a placeholder -> its source, for results that are an argument itself.
+    """
+
+    def __init__(self, graph: Callable[[], Any]) -> None:
+        self.builder = GuardBuilder()
+        self.inputs: list[Any] = []
+        self.expressions: list[str] = []
+        self.origins: dict[int, Source] = {}
+        self.states = LibraryStates()
+        self._graph = graph
+        self._old: dict[int, tuple[Any, Source]] = {}
+        self._tensors: dict[tuple[Source, Any], Any] = {}
+
+    # Sources ----------------------------------------------------------------------------------------------------
+
+    def remember(self, obj: Any, source: Source) -> None:
+        """`obj` is older than the trace and was found at `source`."""
+        self._old.setdefault(id(obj), (obj, source))
+
+    def source_of(self, obj: Any) -> Source | None:
+        """Where an object older than the trace was found; None for what the trace made."""
+        found = self._old.get(id(obj))
+        if found is not None:
+            return found[1]
+        if isinstance(obj, types.ModuleType):
+            source = Source(self.builder.constant(obj), obj.__name__)
+        elif isinstance(obj, type) or trust.owns_state(type(obj)):
+            # Reached through library code: known by itself.
+            source = self.builder.pinned(obj, getattr(obj, "__name__", type(obj).__name__))
+            self.builder.require(source, "{v} is not None", "was freed")
+        else:
+            return None
+        self.remember(obj, source)
+        return source
+
+    # Values -----------------------------------------------------------------------------------------------------
+
+    def wrap(self, value: Any, source: Source) -> Any:
+        """The value that the graph form gets for `value`, found at `source`."""
+        cls = type(value)
+        if cls in SCALARS:
+            self._guard_scalar(value, source)
+            return value
+        if cls is tf_internals.EagerTensor:
+            return self._tensor(value, source)
+        if isinstance(value, tf.__internal__.CompositeTensor) and not isinstance(value, tf.Variable):
+            return self._composite(value, source)
+        if is_numpy(value):
+            return self._array(value, source)
+        self.remember(value, source)
+        self._guard_object(value, source)
+        return value
+
+    def _guard_scalar(self, value: Any, source: Source) -> None:
+        if value is None or isinstance(value, bool) or value is Ellipsis or value is NotImplemented:
+            self.builder.require(source, f"{{v}} is {value!r}", f"was {value!r}")
+            return
+        constant = self.builder.constant(value)
+        test = f"{{v}} == {constant} and {{v}}.__class__ is {self.builder.constant(type(value))}"
+        if isinstance(value, (float, complex)) and (value == 0 or value != value):
+            # Zeros of both signs are equal, and nan is not equal to itself.
+            test = f"repr({{v}}) == {repr(value)!r} and {{v}}.__class__ is {self.builder.constant(type(value))}"
+        self.builder.require(source, test, f"was {value!r}"[:100])
+
+    def _guard_object(self, value: Any, source: Source) -> None:
+        """Objects are told apart by what is read below them; only what is used as a whole by identity."""
+        require, constant = self.builder.require, self.builder.constant
+        cls = type(value)
+        if isinstance(value, types.FunctionType) and gated(value.__code__):
+            require(source, f"{{v}}.__code__ is {constant(value.__code__)}", f"was {value.__qualname__}")
+        elif isinstance(value, types.MethodType):
+            require(source, f"{{v}}.__func__ is {constant(value.__func__)}", f"was {value.__qualname__}")
+            self.wrap(value.__self__, source.attribute("__self__"))
+        elif isinstance(value, types.ModuleType):
+            if not trust.is_library(value.__name__):
+                require(source, f"{{v}} is {constant(value)}", f"was the module {value.__name__}")
+        elif isinstance(value, _BY_VALUE):
+            require(source, f"{{v}}.__class__ is {constant(cls)} and {{v}} == {constant(value)}", f"was {value!r}")
+        elif isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType, *_INTERNED)):
+            require(source, f"{{v}} is {constant(value)}", "was another one")
+        elif isinstance(value, (tf.Variable, tf_internals.PolymorphicFunction)) or trust.owns_state(cls):
+            pinned = self.builder.pinned(value, source.text)
+            require(source, f"{{v}} is {pinned.template} and {{v}} is not None", "was another object")
+        else:
+            require(source, f"{{v}}.__class__ is {constant(cls)}", f"was of type {cls.__name__}")
+
+    def _tensor(self, value: Any, source: Source) -> Any:
+        found = self._tensors.get((source, None))
+        if found is not None:
+            return found
+        if value.dtype in (tf.resource, tf.variant):
+            self.builder.require(source, f"{{v}} is {self.builder.constant(value)}", "was another resource")
+            return value
+        self.builder.require(
+            source,
+            f"{{v}}.__class__ is {self.builder.constant(tf_internals.EagerTensor)}"
+            f" and {{v}}._datatype_enum() == {tf_internals.type_number(value)}"
+            f" and {{v}}._shape_tuple() == {tf_internals.shape_tuple(value)!r}",
+            f"was a {value.dtype.name} tensor of shape {tf_internals.shape_tuple(value)}",
+        )
+        placeholder = self._input(value.dtype, value.shape, self.builder.value(source))
+        self.origins[id(placeholder)] = source
+        self._tensors[source, None] = placeholder
+        return placeholder
+
+    def _input(self, dtype: Any, shape: Any, expression: str) -> Any:
+        placeholder = tf_internals.placeholder(self._graph(), dtype, shape)
+        self.inputs.append(placeholder)
+        self.expressions.append(expression)
+        return placeholder
+
+    def _composite(self, value: Any, source: Source) -> Any:
+        found = self._tensors.get((source, "composite"))
+        if found is not None:
+            return found
+        constant = self.builder.constant
+        spec = tf.type_spec_from_value(value)
+        self.builder.require(
+            source,
+            f"{{v}}.__class__ is {constant(type(value))} and {constant(tf.type_spec_from_value)}({{v}}) == {constant(spec)}",
+            f"was a {type(value).__name__} of another type",
+        )
+        flatten = functools.partial(tf.nest.flatten, expand_composites=True)
+        parts = self.builder.compute(f"{constant(flatten)}({self.builder.value(source)})")
+        leaves = []
+        for index, part in enumerate(flatten(value)):
+            if type(part) is not tf_internals.EagerTensor or part.dtype in (tf.resource, tf.variant):
+                raise Unstageable(f"reads {source.text}, a {type(value).__name__}, which no graph input can hold")
+            leaves.append(self._input(part.dtype, part.shape, f"{parts}[{index}]"))
+        built = tf.nest.pack_sequence_as(value, leaves, expand_composites=True)
+        self._tensors[source, "composite"] = built
+        self.origins[id(built)] = source
+        return built
+
+    def _array(self, value: Any, source: Source) -> Any:
+        found = self._tensors.get((source, "array"))
+        if found is None:
+            constant = self.builder.constant
+            self.builder.require(
+                source,
+                f"{{v}}.__class__ is {constant(type(value))} and {{v}}.dtype == {constant(value.dtype)}"
+                f" and {{v}}.shape == {value.shape!r}",
+                f"was a numpy array of {value.dtype} and shape {value.shape}",
+            )
+            found = self._tensors[source, "array"] = Array(value, functools.partial(self._array_tensor, value, source))
+            self.origins[id(found)] = source
+        return found
+
+    def _array_tensor(self, value: Any, source: Source, dtype: Any) -> Any:
+        """The input for a numpy array, converted before each launch just as TensorFlow converts it."""
+        key = None if dtype is None else tf.as_dtype(dtype)
+        found = self._tensors.get((source, ("array", key)))
+        if found is None:
+            with tf.init_scope():
+                example = tf.convert_to_tensor(value, key)
+            convert = functools.partial(tf.convert_to_tensor, dtype=key)
+            expression = f"{self.builder.constant(convert)}({self.builder.value(source)})"
+            found = self._input(example.dtype, example.shape, expression)
+            self._tensors[source, ("array", key)] = found
+        return found
+
+    # Below a value ----------------------------------------------------------------------------------------------
+
+    def attribute(self, obj: Any, name: str) -> Any:
+        """`obj.name`, as eager would read it, with a source if `obj` has one."""
+        if isinstance(obj, tf_internals.SymbolicTensor) and type(obj) is not tf_internals.EagerTensor:
+            if name == "shape" and not obj.shape.is_fully_defined():
+                return Shape(obj)
+            return getattr(obj, name)
+        source = self.source_of(obj)
+        if source is None or isinstance(obj, types.ModuleType) and trust.is_library(obj.__name__):
+            return getattr(obj, name)
+        if isinstance(obj, types.ModuleType):
+            return self.wrap(getattr(obj, name), source.attribute(name))
+        held = object.__getattribute__(obj, "__dict__") if hasattr(type(obj), "__dict__") and _has_dict(obj) else {}
+        raw, owner = _class_attribute(obj if isinstance(obj, type) else type(obj), name)
+        if isinstance(raw, property) and not isinstance(obj, type):
+            return self._property(obj, source, name, raw, owner)
+        if raw is not _MISSING and not isinstance(raw, types.MemberDescriptorType) and hasattr(type(raw), "__set__"):
+            if trust.is_library(owner.__module__):
+                return self._library_attribute(obj, source, name)
+            if not _gated_method(type(raw), "__get__"):
+                raise Unstageable(f"reads {source.text}.{name}, which a descriptor computes")
+            return getattr(obj, name)
+        if name in held and not isinstance(obj, type):
+            return self.wrap(held[name], source.attribute(name))
+        if isinstance(raw, (types.FunctionType, classmethod, staticmethod)) or _is_builtin_method(raw):
+            return self._method(obj, source, name, raw, owner)
+        if raw is not _MISSING:
+            return self.wrap(getattr(obj, name), source.attribute(name))
+        if isinstance(obj, types.FunctionType) or trust.is_library(type(obj).__module__):
+            return self._library_attribute(obj, source, name)
+        if _gated_method(type(obj), "__getattr__") or not hasattr(type(obj), "__getattr__"):
+            return getattr(obj, name)
+        raise Unstageable(f"reads {source.text}.{name}, which __getattr__ of unknown effect computes")
+
+    def _property(self, obj: Any, source: Source, name: str, raw: property, owner: type) -> Any:
+        getter = raw.fget
+        if isinstance(getter, types.FunctionType) and (gated(getter.__code__) or plain(getter.__code__)):
+            return getattr(obj, name)
+        if trust.is_library(owner.__module__):
+            return self._library_attribute(obj, source, name)
+        raise Unstageable(f"reads the property {source.text}.{name}, whose effects are unknown")
+
+    def _method(self, obj: Any, source: Source, name: str, raw: Any, owner: type) -> Any:
+        if not trust.is_library(owner.__module__) and owner.__module__ != "builtins":
+            # A method that is replaced on its class while the program runs.
+            holder = self.builder.pinned(owner, owner.__name__)
+            place = holder.child(f"{{parent}}.__dict__[{name!r}]", f"{owner.__name__}.{name}")
+            self.builder.require(place, f"{{v}} is {self.builder.constant(raw)}", "was another function")
+        value = getattr(obj, name)
+        if isinstance(value, types.FunctionType) and gated(value.__code__):
+            self.remember(value, source.attribute(name))
+        return value
+
+    def _library_attribute(self, obj: Any, source: Source, name: str) -> Any:
+        """What library code computes from an object's state: read again before each launch where that is cheap."""
+        value = getattr(obj, name)
+        if isinstance(value, CONTAINERS):
+            self.states.note(obj)
+            return value
+        if isinstance(value, types.MethodType) and value.__self__ is obj:
+            return value
+        return self.wrap(value, source.attribute(name))
+
+    def item(self, obj: Any, key: Any) -> Any:
+        """`obj[key]` of a builtin container."""
+        source = self.source_of(obj)
+        if source is None:
+            return obj[key]
+        if isinstance(key, slice):
+            items = self.items(obj)[key]
+            return tuple(items) if isinstance(obj, tuple) else items
+        value = obj[key]
+        constant = repr(key) if type(key) in (int, str, bool) else self.builder.constant(key)
+        return self.wrap(value, source.child("{parent}[" + _braces(constant) + "]", f"{source.text}[{key!r}]"))
+
+    def items(self, obj: Any) -> list[Any]:
+        """All items of a builtin container older than the trace, in order; its length or keys are guarded."""
+        source = self.source_of(obj)
+        if source is None:
+            return list(obj)
+        if len(obj) > MOST_ITEMS:
+            raise Unstageable(f"walks over {source.text}, which has {len(obj)} items")
+        if isinstance(obj, (list, tuple)):
+            self.builder.require(source, f"len({{v}}) == {len(obj)}", f"had {len(obj)} items")
+            return [
+                self.wrap(value, source.child(f"{{parent}}[{index}]", f"{source.text}[{index}]"))
+                for index, value in enumerate(obj)
+            ]
+        if isinstance(obj, dict):
+            keys = tuple(obj)
+            self.builder.require(source, f"tuple({{v}}) == {self.builder.constant(keys)}", f"had the keys {keys}"[:100])
+            return list(keys)
+        if all(type(value) in SCALARS for value in obj):
+            self.builder.require(source, f"{{v}} == {self.builder.constant(type(obj)(obj))}", "had other members")
+            return list(obj)
+        raise Unstageable(f"walks over the set {source.text}")
+
+    def snapshot(self, obj: Any) -> Any:
+        """A container like `obj`, all of it read: for code that looks at it without our operators."""
+        if self.source_of(obj) is None:
+            return obj
+        if isinstance(obj, dict):
+            return type(obj)((key, self.snapshot(self.item(obj, key))) for key in self.items(obj)) if type(
+                obj
+            ) is dict else {key: self.snapshot(self.item(obj, key)) for key in self.items(obj)}
+        items = [self.snapshot(item) if isinstance(item, CONTAINERS) else item for item in self.items(obj)]
+        if isinstance(obj, tuple) and hasattr(obj, "_fields"):
+            return type(obj)(*items)
+        for kind in (tuple, set, frozenset):
+            if isinstance(obj, kind):
+                return kind(items)
+        return items
+
+
+def _braces(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _has_dict(obj: Any) -> bool:
+    try:
+        object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return False
+    return True
+
+
+def _class_attribute(cls: type, name: str) -> tuple[Any, type]:
+    """A name in the dictionaries of a class and its bases, without running any code, and the class that has it."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name], base
+    return _MISSING, cls
+
+
+def _is_builtin_method(raw: Any) -> bool:
+    return isinstance(
+        raw, (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.BuiltinFunctionType)
+    )
+
+
+def _gated_method(cls: type, name: str) -> bool:
+    raw, _ = _class_attribute(cls, name)
+    return isinstance(raw, types.FunctionType) and gated(raw.__code__)

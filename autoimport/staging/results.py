@@ -1,0 +1,130 @@
+"""What a traced function returned -> how to build the same from a launch's outputs.
+
+In: a Python structure with symbolic leaves. Out: the flat tensors that the graph must return, and a function from the
+launch's inputs and outputs to the structure that eager would have returned: tensors, Python numbers, None, constants,
+fresh containers, and arguments and old objects as themselves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators.errors import Unstageable
+from autoimport.operators.numbers import Number
+from autoimport.operators.undefined import MaybeNone
+from autoimport.staging import trust
+from autoimport.staging.reading import SCALARS, Reader
+from autoimport.staging.sources import Source
+from autoimport.staging.values import Shape
+
+# From the values of the check function (arguments and sources) and the outputs of the launch to a result.
+Build = Callable[[Sequence[Any], Sequence[Any]], Any]
+
+
+class ResultPlan:
+    """Takes one trace's result apart.
+
+    Attributes:
+      tensors: what the graph must return.
+      again: expressions for old objects and arguments in the result; the check function returns their values behind
+        the graph's inputs.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self.tensors: list[Any] = []
+        self.again: list[str] = []
+        self._places: dict[Source, int] = {}
+        self._fresh: dict[int, int] = {}
+
+    def plan(self, value: Any) -> Build:
+        """How to build `value` after a launch."""
+        if type(value) in SCALARS:
+            return lambda old, new: value
+        source = self._reader.origins.get(id(value)) or self._reader.source_of(value)
+        if source is not None:
+            return self._old(source)
+        if isinstance(value, Number):
+            return self._number(value)
+        if isinstance(value, MaybeNone):
+            return self._maybe(value)
+        if isinstance(value, Shape):
+            return self._shape(value)
+        if isinstance(value, tf.Tensor):
+            return self._tensor(value)
+        if isinstance(value, tf.__internal__.CompositeTensor) and not isinstance(value, tf.Variable):
+            return self._composite(value)
+        if isinstance(value, tf.Variable) or trust.owns_state(type(value)):
+            ref = weakref.ref(value)
+            return lambda old, new: ref()
+        if isinstance(value, (tf.DType, tf.TensorShape, tf.TypeSpec, type)):
+            return lambda old, new: value
+        return self._container(value)
+
+    def _old(self, source: Source) -> Build:
+        place = self._places.get(source)
+        if place is None:
+            place = self._places[source] = len(self.again)
+            self.again.append(self._reader.builder.value(source))
+        return lambda old, new: old[place]
+
+    def _output(self, tensor: Any) -> int:
+        for index, known in enumerate(self.tensors):
+            if known is tensor:
+                return index
+        self.tensors.append(tensor)
+        return len(self.tensors) - 1
+
+    def _tensor(self, tensor: Any) -> Build:
+        index = self._output(tensor)
+        return lambda old, new: new[index]
+
+    def _number(self, number: Number) -> Build:
+        index, kind = self._output(number.tensor), number.kind
+        return lambda old, new: kind(new[index].numpy())
+
+    def _maybe(self, maybe: MaybeNone) -> Build:
+        flag, inner = self._output(maybe.present), self.plan(maybe.value)
+        return lambda old, new: inner(old, new) if bool(new[flag]) else None
+
+    def _shape(self, shape: Shape) -> Build:
+        index = self._output(tf.convert_to_tensor(shape, tf.int64))
+        return lambda old, new: tf.TensorShape(new[index].numpy().tolist())
+
+    def _composite(self, value: Any) -> Build:
+        indexes = [self._output(part) for part in tf.nest.flatten(value, expand_composites=True)]
+        spec = tf.type_spec_from_value(value)
+        return lambda old, new: tf.nest.pack_sequence_as(spec, [new[i] for i in indexes], expand_composites=True)
+
+    def _container(self, value: Any) -> Build:
+        if id(value) in self._fresh:
+            raise Unstageable("returns the same new container at two places")
+        self._fresh[id(value)] = 1
+        cls = type(value)
+        if cls is dict:
+            items = [(key, self.plan(item)) for key, item in value.items()]
+            return lambda old, new: {key: build(old, new) for key, build in items}
+        if cls in (list, tuple):
+            parts = [self.plan(item) for item in value]
+            return lambda old, new: cls([build(old, new) for build in parts])
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            parts = [self.plan(item) for item in value]
+            return lambda old, new: cls(*[build(old, new) for build in parts])
+        if cls in (set, frozenset) and all(type(item) in SCALARS for item in value):
+            return lambda old, new: cls(value)
+        if dataclasses.is_dataclass(value) and set(vars(value)) <= {field.name for field in dataclasses.fields(value)}:
+            fields = [(name, self.plan(item)) for name, item in vars(value).items()]
+            return lambda old, new: _rebuild(cls, {name: build(old, new) for name, build in fields})
+        raise Unstageable(f"returns a new {cls.__qualname__}, which a graph cannot hand over")
+
+
+def _rebuild(cls: type, held: dict[str, Any]) -> Any:
+    made = object.__new__(cls)
+    for name, value in held.items():
+        object.__setattr__(made, name, value)
+    return made

@@ -1,0 +1,106 @@
+"""Where a value of a trace came from, and the generated function that reads all of it again before a launch.
+
+In: sources (an argument, a global, a cell, an attribute or item of another source) with what a trace found there.
+Out: one Python function `check(g, c, a)` over the namespace, the cells and the arguments of a call, which returns the
+flat inputs of the graph, or the number of the first guard that failed.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+Check = Callable[[dict[str, Any], tuple[Any, ...], tuple[Any, ...]], "list[Any] | int"]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A place outside the trace.
+
+    Attributes:
+      template: Python for its value, with `{parent}` for its parent's.
+      text: the place in the person's words: `self.rate`, `x`, `settings['gain']`.
+    """
+
+    template: str
+    text: str
+    parent: Source | None = None
+    children: dict[str, Source] = field(default_factory=dict, repr=False)
+
+    def child(self, template: str, text: str) -> Source:
+        """The one source for this place below."""
+        found = self.children.get(template)
+        if found is None:
+            found = self.children[template] = Source(template, text, self)
+        return found
+
+    def attribute(self, name: str) -> Source:
+        """`source.name`."""
+        if name.isidentifier():
+            return self.child("{parent}." + name, f"{self.text}.{name}")
+        return self.child(f"getattr({{parent}}, {name!r})", f"{self.text}.{name}")
+
+
+class GuardBuilder:
+    """Collects reads and guards in the order of the trace and compiles them."""
+
+    def __init__(self) -> None:
+        self.constants: dict[str, Any] = {}
+        self.texts: list[str] = []
+        self._lines: list[str] = []
+        self._locals: dict[Source, str] = {}
+        self._guards: set[str] = set()
+        self._constant_names: dict[int, str] = {}
+
+    def constant(self, value: Any) -> str:
+        """The name by which generated code knows `value`."""
+        name = self._constant_names.get(id(value))
+        if name is None:
+            name = self._constant_names[id(value)] = f"k{len(self.constants)}"
+            self.constants[name] = value
+        return name
+
+    def pinned(self, obj: Any, text: str) -> Source:
+        """A source for an object that is known only by itself, held weakly where it can be."""
+        try:
+            return Source(self.constant(weakref.ref(obj)) + "()", text)
+        except TypeError:
+            return Source(self.constant(obj), text)
+
+    def value(self, source: Source) -> str:
+        """The local variable that holds a source's value."""
+        name = self._locals.get(source)
+        if name is None:
+            parent = self.value(source.parent) if source.parent is not None else ""
+            name = self._locals[source] = f"v{len(self._locals)}"
+            self._lines.append(f"{name} = {source.template.format(parent=parent)}")
+        return name
+
+    def require(self, source: Source, condition: str, meaning: str) -> None:
+        """Guard: `condition`, Python with `{v}` for the source's value; `meaning` tells the person."""
+        test = condition.replace("{v}", self.value(source))
+        if test in self._guards:
+            return
+        self._guards.add(test)
+        self._lines.append(f"if not ({test}): return {len(self.texts)}")
+        self.texts.append(f"{source.text} {meaning}")
+
+    def compute(self, expression: str) -> str:
+        """A local variable for an expression over values and constants."""
+        name = f"v{len(self._locals)}_{len(self._lines)}"
+        self._lines.append(f"{name} = {expression}")
+        return name
+
+    def compile(self, inputs: list[str]) -> Check:
+        """The check function; its list holds the values of `inputs` in order."""
+        body = "\n        ".join([*self._lines, f"return [{', '.join(inputs)}]"])
+        text = f"def check(g, c, a):\n    try:\n        {body}\n    except Exception: return -1\n"
+        space = dict(self.constants)
+        exec(compile(text, "<autoimport guard>", "exec"), space)  # noqa: S102
+        return space["check"]  # type: ignore[no-any-return]
+
+    def text(self, failed: int) -> str:
+        """What the failed guard had asked for."""
+        return self.texts[failed] if 0 <= failed < len(self.texts) else "something that the graph read is no longer there"

@@ -1,0 +1,183 @@
+"""Every private name of TensorFlow and Keras that autoimport leans on, each with what it is for.
+
+Written against TensorFlow 2.21 and Keras 3; tests/staging/test_tf_internals.py fails loudly when one changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.core.function.polymorphism import function_type as function_types
+from tensorflow.core.protobuf import config_pb2
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.autograph.core import ag_ctx
+from tensorflow.python.autograph.impl import api as autograph_api
+from tensorflow.python.eager import context
+from tensorflow.python.eager.polymorphic_function import concrete_function, polymorphic_function
+from tensorflow.python.framework import func_graph, ops
+from tensorflow.python.framework import tensor as tensor_lib
+from tensorflow.python.util import traceback_utils
+
+# Concrete values, symbolic values, graphs of functions.
+EagerTensor: Any = ops.EagerTensor
+SymbolicTensor: Any = tensor_lib.Tensor
+FuncGraph: Any = func_graph.FuncGraph
+PolymorphicFunction: Any = polymorphic_function.Function
+ConcreteFunction: Any = concrete_function.ConcreteFunction
+
+# True in eager mode, per thread; the context object is one for the whole process.
+_context = context.context()
+executing_eagerly: Callable[[], bool] = _context.executing_eagerly
+
+
+def shape_tuple(tensor: Any) -> tuple[int, ...]:
+    """The shape of an eager tensor without making a TensorShape."""
+    return tensor._shape_tuple()  # type: ignore[no-any-return]
+
+
+def type_number(tensor: Any) -> int:
+    """The dtype of an eager tensor as the number that the runtime uses."""
+    return tensor._datatype_enum()  # type: ignore[no-any-return]
+
+
+def watch_graph_contexts(started: Callable[[], None], finished: Callable[[], None]) -> None:
+    """Call `started` when a graph becomes the default in any thread and `finished` when it ceases to be.
+
+    All roads (tf.function, Keras, tf.data, tf.Graph) lead through the controller of the default graph stack.
+    """
+    stack = ops._default_graph_stack
+    original = stack.get_controller
+
+    @contextlib.contextmanager
+    def get_controller(default: Any) -> Iterator[Any]:
+        started()
+        try:
+            with original(default) as graph:
+                yield graph
+        finally:
+            finished()
+
+    stack.get_controller = get_controller
+
+
+def make_autograph_leave_alone(is_ours: Callable[[Any], bool]) -> None:
+    """Widen the predicate by which AutoGraph leaves a function as it is."""
+    original = autograph_api.is_autograph_artifact
+
+    def is_autograph_artifact(entity: Any) -> bool:
+        return bool(original(entity)) or is_ours(entity)
+
+    autograph_api.is_autograph_artifact = is_autograph_artifact
+
+
+def hide_frames_of(folder: str) -> None:
+    """Have TensorFlow's and Keras' own traceback filters drop the frames of files below `folder`, as they do theirs."""
+    traceback_utils._EXCLUDED_PATHS = (*traceback_utils._EXCLUDED_PATHS, folder + os.sep)
+
+
+def in_stateless_scope() -> bool:
+    """Whether Keras is computing shapes or building symbolically: its weights are constants then."""
+    scope = sys.modules.get("keras.src.backend.common.stateless_scope")
+    return scope is not None and bool(scope.in_stateless_scope())
+
+
+def outermost_graph() -> Any:
+    """The graph of the function under construction, outside its branches and loop bodies."""
+    graph = ops.get_default_graph()
+    while isinstance(graph.outer_graph, FuncGraph):
+        graph = graph.outer_graph
+    return graph
+
+
+def placeholder(graph: Any, dtype: Any, shape: Any) -> Any:
+    """A new input of `graph`, made from within any graph nested in it."""
+    with graph.as_default(), ops.control_dependencies(None):
+        return tf.compat.v1.placeholder(dtype, shape)
+
+
+def build_function(name: str, body: Callable[[], list[Any]], inputs: list[Any]) -> Any:
+    """Trace `body` into a concrete function whose inputs are `inputs` (filled by `body`), then its captures.
+
+    Returns:
+      A ConcreteFunction with flat tensor outputs, in the order in which `body` returned them.
+    """
+    graph = FuncGraph(name)
+    with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED):
+        func_graph.func_graph_from_py_func(name, body, (), {}, func_graph=graph)
+    graph.inputs = [*inputs, *graph.internal_captures]
+    specs = tuple(tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in inputs)
+    signature = function_types.from_structured_signature(
+        (specs, {}), graph.structured_outputs, graph.function_captures.capture_types
+    )
+    return ConcreteFunction.from_func_graph(graph, signature, {}, shared_func_graph=False)
+
+
+def operations(graph: Any) -> Iterator[Any]:
+    """All operations of a function graph and of the functions below it (branches, bodies, called functions)."""
+    seen = set()
+
+    def walk(graph: Any) -> Iterator[Any]:
+        yield from graph.get_operations()
+        for function in graph._functions.values():
+            name = function.name
+            if name not in seen and getattr(function, "graph", None) is not None:
+                seen.add(name)
+                yield from walk(function.graph)
+
+    yield from walk(graph)
+
+
+def user_line(operation: Any, file: str) -> int | None:
+    """The line of `file` that made a graph operation."""
+    for frame in reversed(operation.traceback or []):
+        if frame.filename == file:
+            return int(frame.lineno)
+    return None
+
+
+def _exact_config() -> bytes:
+    config = config_pb2.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return bytes(config.SerializeToString())
+
+
+EXACT_CONFIG = _exact_config()
+
+
+def recording() -> bool:
+    """Whether a gradient tape or forward accumulator of the person's may be watching."""
+    return not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
+
+
+def run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes) -> Any:
+    """Launch a function by its runtime name: flat eager tensors in, flat eager tensors out."""
+    return pywrap_tfe.TFE_Py_Execute(
+        _context._handle, _context.device_name, name, inputs, ("executor_type", "", "config_proto", config), outputs
+    )
+
+
+def run_recorded(function: Any, inputs: Sequence[Any], config: bytes) -> list[Any]:
+    """Launch a concrete function so that tapes and accumulators see it."""
+    before = _context.function_call_options
+    options = config_pb2.ConfigProto()
+    options.ParseFromString(config)
+    _context.function_call_options = context.FunctionCallOptions(config_proto=options)
+    try:
+        return list(function._call_flat([], list(inputs)) or ())
+    finally:
+        _context.function_call_options = before
+
+
+def runtime_error(error: BaseException) -> BaseException:
+    """What eager code would raise for a status that the runtime reported."""
+    status = ops.raise_from_not_ok_status
+    try:
+        status(error, None)
+    except BaseException as translated:  # noqa: BLE001
+        return translated
+    return error

@@ -1,0 +1,273 @@
+"""One call of a site -> a graph, or the reason why not; nothing outside is touched on the way.
+
+In: a site's graph form with the namespace, cells and arguments of a call. Out: a `Specialisation`. The trace is a
+transaction: it is the observer of all that the form reads, writes and calls, turns reads into sources and guards, and
+gives up (Unstageable) before anything happens that would have to happen at every call.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import tensorflow as tf
+
+from autoimport.operators import observer
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import tf_internals, trust
+from autoimport.staging.calling import Caller
+from autoimport.staging.launch import Specialisation
+from autoimport.staging.ours import gated
+from autoimport.staging.reading import CONTAINERS, Reader
+from autoimport.staging.results import ResultPlan
+from autoimport.staging.sources import Source
+
+# The message of a check that sends the call back to eager.
+BAIL = "autoimport: this call runs eagerly"
+
+# Draws that eager would seed differently; reads and writes of the world.
+_RANDOM = frozenset(
+    {
+        "RandomUniform", "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal", "TruncatedNormal",
+        "RandomShuffle", "Multinomial", "RandomGamma", "RandomPoisson", "RandomPoissonV2", "RandomCrop",
+        "LogUniformCandidateSampler", "UniformCandidateSampler", "FixedUnigramCandidateSampler",
+        "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler", "AllCandidateSampler", "SampleDistortedBoundingBoxV2",
+    }
+)  # fmt: skip
+_HOST = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
+# Operations that cost nothing to speak of.
+_FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape", "Assert"})
+_WRITES = ("Assign", "Resource", "Scatter", "Queue", "Stack", "Print", "Write", "Barrier", "Lookup")
+
+# One trace at a time: TensorFlow's own tracing takes locks, and two traces of one site would be a waste.
+lock = threading.RLock()
+
+
+class Trace(observer.Observer):
+    """The transaction. See `observer.Observer` for what the methods mean."""
+
+    def __init__(self, namespace: dict[str, Any], cells: tuple[types.CellType, ...], names: tuple[str, ...]) -> None:
+        self._graph: Any = None
+        self.reader = Reader(lambda: self._graph)
+        self._caller = Caller(self.reader)
+        self._namespace = namespace
+        self._globals = Source("g", "")
+        self._cells = {id(cell): Source(f"c[{i}].cell_contents", names[i]) for i, cell in enumerate(cells)}
+        self._bails = False
+
+    # Reads ------------------------------------------------------------------------------------------------------
+
+    def read_global(self, namespace: dict[str, Any], name: str) -> Any:
+        if name in namespace:
+            value = namespace[name]
+            if isinstance(value, types.ModuleType) and trust.is_library(value.__name__):
+                return value
+            return self.reader.wrap(value, self._space(namespace).child(f"{{parent}}[{name!r}]", name))
+        builtins = namespace["__builtins__"]
+        held = builtins if isinstance(builtins, dict) else vars(builtins)
+        if name in held:
+            # A global of that name would hide the builtin.
+            place = self._space(namespace).child(f"({name!r} in {{parent}})", name)
+            self.reader.builder.require(place, "not {v}", "was the builtin")
+            return held[name]
+        raise NameError(f"name {name!r} is not defined")
+
+    def _space(self, namespace: dict[str, Any]) -> Source:
+        if namespace is self._namespace:
+            return self._globals
+        return self._globals_of(namespace)
+
+    def _globals_of(self, namespace: dict[str, Any]) -> Source:
+        source = self.reader.source_of(namespace)
+        if source is None:
+            source = Source(self.reader.builder.constant(namespace), namespace.get("__name__", "?"))
+            self.reader.remember(namespace, source)
+        return source
+
+    def read_cell(self, cell: types.CellType, name: str) -> Any:
+        source = self._cells.get(id(cell))
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            raise NameError(f"cannot access free variable {name!r} where it is not associated with a value") from None
+        return value if source is None else self.reader.wrap(value, source)
+
+    def know_cells(self, fn: types.FunctionType, source: Source) -> None:
+        """The cells of a function older than the trace are sources."""
+        for index, cell in enumerate(fn.__closure__ or ()):
+            place = source.child(f"{{parent}}.__closure__[{index}].cell_contents", fn.__code__.co_freevars[index])
+            self._cells.setdefault(id(cell), place)
+
+    def read_attr(self, obj: Any, name: str) -> Any:
+        return self.reader.attribute(obj, name)
+
+    def read_item(self, obj: Any, key: Any) -> Any:
+        return self.reader.item(obj, key) if isinstance(obj, CONTAINERS) else obj[key]
+
+    def iterate(self, obj: Any) -> Any:
+        source = self.reader.source_of(obj)
+        if source is None:
+            return obj
+        if isinstance(obj, CONTAINERS):
+            return self.reader.items(obj)
+        if hasattr(type(obj), "__next__"):
+            raise Unstageable(f"advances the iterator {source.text}", "call next() outside and pass the item")
+        return obj
+
+    # Writes -----------------------------------------------------------------------------------------------------
+
+    def _made_here(self, obj: Any, what: str) -> None:
+        source = self.reader.source_of(obj)
+        if source is not None:
+            raise Unstageable(f"{what} {source.text}, which was made outside this function", "return it instead")
+
+    def write_attr(self, obj: Any, name: str, value: Any) -> None:
+        self._made_here(obj, f"stores to the attribute {name} of")
+        setattr(obj, name, value)
+
+    def write_item(self, obj: Any, key: Any, value: Any) -> None:
+        self._made_here(obj, "stores to an item of")
+        obj[key] = value
+
+    def write_global(self, namespace: dict[str, Any], name: str, value: Any) -> None:
+        raise Unstageable(f"stores to the global {name}", "return the value instead")
+
+    def write_cell(self, cell: types.CellType, name: str, value: Any) -> None:
+        if id(cell) in self._cells:
+            raise Unstageable(f"stores to {name} of the function around it", "return the value instead")
+        cell.cell_contents = value
+
+    def delete_attr(self, obj: Any, name: str) -> None:
+        self._made_here(obj, f"deletes the attribute {name} of")
+        delattr(obj, name)
+
+    def delete_item(self, obj: Any, key: Any) -> None:
+        self._made_here(obj, "deletes an item of")
+        del obj[key]
+
+    def delete_global(self, namespace: dict[str, Any], name: str) -> None:
+        raise Unstageable(f"deletes the global {name}")
+
+    def mutate(self, obj: Any, what: str) -> None:
+        self._made_here(obj, f"changes ({what})")
+
+    # Calls ------------------------------------------------------------------------------------------------------
+
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        function = fn.__func__ if isinstance(fn, types.MethodType) else fn
+        if isinstance(function, types.FunctionType) and function.__closure__ and gated(function.__code__):
+            source = self.reader.source_of(function)
+            self.know_cells(function, source if source is not None else Source(self._constant(function), fn.__name__))
+        return self._caller.call(fn, args, kwargs)
+
+    def _constant(self, value: Any) -> str:
+        return self.reader.builder.constant(value)
+
+    def enter_context(self, manager: Any) -> Any:
+        cls = type(manager)
+        if self.reader.source_of(manager) is not None and trust.is_library_type(cls):
+            raise Unstageable(f"enters a {cls.__name__} that was made outside this function")
+        if trust.is_library(cls.__module__) or cls.__module__ == "contextlib" and cls.__name__ == "nullcontext":
+            return manager
+        if all(gated(getattr(getattr(cls, name, None), "__code__", _nothing.__code__)) for name in ("__enter__", "__exit__")):
+            return manager
+        if cls.__name__ == "_GeneratorContextManager" and trust.is_library(getattr(manager.func, "__module__", None)):
+            return manager
+        raise Unstageable(f"enters a {cls.__qualname__}, whose effects are unknown")
+
+    def effect(self, what: str) -> NoReturn:
+        raise Unstageable(what)
+
+    def bail_if(self, condition: Any, why: str) -> None:
+        self._bails = True
+        tf.raw_ops.Assert(condition=tf.logical_not(condition), data=[tf.constant(f"{BAIL}: {why}")])
+
+    # The whole --------------------------------------------------------------------------------------------------
+
+    def run(self, form: types.FunctionType, args: tuple[Any, ...], parameters: tuple[str, ...]) -> Specialisation:
+        """Trace the call `form(*args)`.
+
+        Raises:
+          Unstageable, or whatever the form raises while it builds the graph.
+        """
+        plan = ResultPlan(self.reader)
+        builds: list[Any] = []
+
+        def body() -> list[Any]:
+            self._graph = tf_internals.outermost_graph()
+            outside = observer.observe(self)
+            try:
+                wrapped = [
+                    self.reader.wrap(value, Source(f"a[{index}]", parameters[index])) for index, value in enumerate(args)
+                ]
+                builds.append(plan.plan(form(*wrapped)))
+                return plan.tensors
+            finally:
+                observer.observe(outside)
+                self.reader.states.restore()
+
+        made: list[str] = []
+
+        def creator(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+            # Let it be made, since half a built optimizer is worse; the trace is thrown away afterwards.
+            made.append(str(kwargs.get("name")))
+            return next_creator(**kwargs)
+
+        with tf.variable_creator_scope(creator):
+            function = tf_internals.build_function(form.__name__, body, self.reader.inputs)
+        if made:
+            raise Unstageable(f"creates variables ({made[0]})", "create them before the first call")
+        cost, pure = self._inspect(function.graph, form.__code__.co_filename)
+        return self._specialise(function, plan, builds[0], cost, pure)
+
+    def _inspect(self, graph: Any, file: str) -> tuple[int, bool]:
+        """What the graph costs in operations, and whether it changes nothing; Unstageable for what it may not hold."""
+        cost, pure = 0, True
+        for operation in tf_internals.operations(graph):
+            kind = operation.type
+            if kind in _RANDOM:
+                reason = f"draws random numbers ({kind}), which a graph would seed differently"
+                raise _at(Unstageable(reason, "use tf.random.stateless_* or tf.random.Generator"), operation, file)
+            if kind in _HOST:
+                raise _at(Unstageable("runs Python code at run time (tf.py_function)"), operation, file)
+            if kind in ("While", "StatelessWhile"):
+                cost += 100
+            cost += kind not in _FREE
+            pure = pure and not any(word in kind for word in _WRITES)
+        for tensor, _ in graph.captures:
+            if tensor.dtype not in (tf.resource, tf.variant):
+                raise Unstageable("uses a tensor that library code keeps, which could change unseen")
+        if self._bails and not pure:
+            raise Unstageable("checks a condition and changes variables in one function")
+        return cost, pure
+
+    def _specialise(self, function: Any, plan: ResultPlan, build: Any, cost: int, pure: bool) -> Specialisation:
+        builder = self.reader.builder
+        expressions = list(self.reader.expressions)
+        captured = list(function.captured_inputs)
+        expressions += [builder.constant(tensor) for tensor in captured]
+        unchanged = self.reader.states.guard()
+        if unchanged is not None:
+            state = Source(f"{builder.constant(unchanged)}()", "the state of a layer or optimizer")
+            builder.require(state, "{v}", "was another")
+        return Specialisation(
+            function=function,
+            check=builder.compile([*expressions, *plan.again]),
+            explain=builder.text,
+            inputs=len(expressions),
+            outputs=len(plan.tensors),
+            build=build,
+            cost=cost,
+            pure=pure,
+            bails=self._bails,
+        )
+
+
+def _nothing() -> None: ...
+
+
+def _at(error: Unstageable, operation: Any, file: str) -> Unstageable:
+    error.line = tf_internals.user_line(operation, file)  # type: ignore[attr-defined]
+    return error
