@@ -1,0 +1,204 @@
+"""`if` and conditional expressions -> Python's own, or a tf.cond whose branches end with the same types.
+
+Both branches are built once each. The types that their variables end with are unified when the second one is done,
+and the first branch's graph then gets its conversions added: a Python 0.0 in one branch need not know, while it is
+built, that the other one makes a float32 tensor of the name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import heap, lists, observer
+from autoimport.operators.errors import Diverged
+from autoimport.operators.predicates import predicate
+from autoimport.operators.structures import Mismatch, Node, Unifier, capture, mismatch_error, zeros
+from autoimport.operators.symbolic import is_symbolic
+
+Get = Callable[[], tuple[Any, ...]]
+Set = Callable[[tuple[Any, ...]], None]
+
+
+def if_(
+    cond: Any,
+    then: Callable[[], Any],
+    orelse: Callable[[], Any],
+    get: Get,
+    set: Set,
+    names: Sequence[str],
+    n_out: int,
+) -> None:
+    """`if cond: then` `else: orelse`.
+
+    Args:
+      cond: any object; where it is symbolic, of one element.
+      then, orelse: the branches, as functions that change the variables.
+      get, set: read and write all variables that a branch assigns.
+      names: their names; the first `n_out` are live afterwards.
+    Raises:
+      BranchMismatch: a variable has no common type; in a trace of our own `Unstageable`.
+    """
+    cond = lists.stand_in(cond)
+    if not is_symbolic(cond):
+        if cond:
+            then()
+        else:
+            orelse()
+        return
+    before = get()
+
+    def branch(run: Callable[[], Any]) -> Callable[[], tuple[Any, ...]]:
+        def values() -> tuple[Any, ...]:
+            set(before)
+            run()
+            outputs = get()[:n_out]
+            set(before)  # so that nothing but the outputs keeps what the branch made
+            return outputs
+
+        return values
+
+    try:
+        after = choose(predicate(cond), branch(then), branch(orelse), names[:n_out])
+    except BaseException:
+        set(before)
+        raise
+    set(after + before[n_out:])
+
+
+def if_exp(cond: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    """`then() if cond else orelse()`."""
+    cond = lists.stand_in(cond)
+    if not is_symbolic(cond):
+        return then() if cond else orelse()
+    return choose(predicate(cond), lambda: (then(),), lambda: (orelse(),), ("the value",))[0]
+
+
+@dataclass
+class _Branch:
+    """What one branch did: the nodes of its values, and of the places that it changed. None: it raised."""
+
+    values: list[Node] | None = None
+    places: dict[heap.Place, Node] = field(default_factory=dict)
+    before: dict[heap.Place, Any] = field(default_factory=dict)
+
+
+def choose(
+    pred: Any, then: Callable[[], tuple[Any, ...]], orelse: Callable[[], tuple[Any, ...]], names: Sequence[str]
+) -> tuple[Any, ...]:
+    """The values that `then` gives where the bool tensor `pred` is true, else those of `orelse`.
+
+    Changes of objects are part of it: each branch starts from the objects as they are now, and every changed place
+    ends with the value that the branch taken gives it.
+
+    Raises:
+      Diverged: both branches end in a `raise`.
+    """
+    left = _Branch()
+    joined: list[_Joined] = []
+
+    def build_then() -> list[Any]:
+        left.__dict__.update(vars(_run(then)))
+        graph.append(tf.compat.v1.get_default_graph())
+        return []
+
+    def build_orelse() -> list[Any]:
+        right = _run(orelse)
+        joined.append(_join(names, left, right))
+        left_leaves = [leaf for node in joined[0].left for leaf in node.flat()]
+        right_leaves = [leaf for node in joined[0].right for leaf in node.flat()]
+        with graph[0].as_default():
+            outputs = [tf.identity(leaf.make()) for leaf in left_leaves]
+        # `tf.cond` compares the outputs of the two branch graphs when both are complete.
+        graph[0].outputs[:0] = outputs
+        graph[0].structured_outputs = outputs
+        return [tf.identity(leaf.make()) for leaf in right_leaves]
+
+    graph: list[Any] = []
+    outputs = tf.cond(pred, build_then, build_orelse)
+    join = joined[0]
+    if join.weak and (trace := observer.current()) is not None:
+        for side in join.weak:
+            trace.bail_if(pred if side == "left" else tf.logical_not(pred), "a Python number, elsewhere a tensor")
+    tensors = iter(tf.nest.flatten(outputs))
+    built = [node.build(tensors) for node in join.left]
+    for place, value in zip(join.places, built[len(names) :], strict=True):
+        heap.record(place)
+        place.write(value)
+    if join.diverged:
+        raise Diverged
+    return tuple(built[: len(names)])
+
+
+def _run(branch: Callable[[], tuple[Any, ...]]) -> _Branch:
+    """Build a branch, and undo what it did to objects."""
+    with heap.journal() as journal:
+        result = _Branch()
+        try:
+            result.values = [capture(value) for value in branch()]
+            changes = heap.graph_changes(journal)
+            result.places = {place: capture(value) for place, value in changes.items()}
+            result.before = {place: journal.before[place] for place in changes}
+        except Diverged:
+            changes = heap.graph_changes(journal)
+        except BaseException:
+            journal.undo()
+            raise
+        journal.undo(list(changes))
+    return result
+
+
+@dataclass
+class _Joined:
+    """Both branches' nodes, made alike: first the values, then the places."""
+
+    left: list[Node]
+    right: list[Node]
+    places: list[heap.Place]
+    weak: set[str]
+    diverged: bool = False
+
+
+def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
+    if left.values is None and right.values is None:
+        return _Joined([capture(None) for _ in names], [capture(None) for _ in names], [], set(), diverged=True)
+    before = {**left.before, **right.before}
+    captured = [*(left.values or []), *(right.values or []), *left.places.values(), *right.places.values()]
+    known = known_holders(captured, [*left.places, *left.before, *right.places, *right.before])
+    places = [place for place in before if not heap.is_forgotten(place, known)]
+    lefts, rights = _nodes(left, places, before), _nodes(right, places, before)
+    if lefts is None or rights is None:
+        taken = lefts or rights or []
+        return _Joined(*_one_sided(taken, left_taken=lefts is not None), places, set())
+    unifier = Unifier()
+    pairs = []
+    for name, a, b in zip([*names, *map(str, places)], lefts, rights, strict=True):
+        try:
+            pairs.append(unifier.unify(name, a, b))
+        except Mismatch as mismatch:
+            raise mismatch_error(name, mismatch, "the branches of a symbolic condition") from None
+    return _Joined([a for a, _ in pairs], [b for _, b in pairs], places, unifier.weak)
+
+
+def known_holders(nodes: Iterable[Node], places: Iterable[heap.Place]) -> Counter[int]:
+    """How many references to each object, by its id, are ours: held by nodes and places."""
+    known = Counter(id(place.holder) for place in {id(place): place for place in places}.values())
+    for node in nodes:
+        known.update(node.held())
+    return known
+
+
+def _nodes(branch: _Branch, places: list[heap.Place], before: dict[heap.Place, Any]) -> list[Node] | None:
+    if branch.values is None:
+        return None
+    return [*branch.values, *(branch.places.get(place) or capture(before[place]) for place in places)]
+
+
+def _one_sided(taken: list[Node], *, left_taken: bool) -> tuple[list[Node], list[Node]]:
+    """Where one branch raises, the other one's values win; the first needs something of the same type to end with."""
+    stand_ins = [zeros(node) for node in taken]
+    return (taken, stand_ins) if left_taken else (stand_ins, taken)

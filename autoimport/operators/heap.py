@@ -1,0 +1,259 @@
+"""Changes of objects inside a symbolic branch or loop -> a journal that can undo them and say what they were.
+
+The access operators call `before_...` ahead of each change. Without an open journal that costs one test. With one, the
+place (attribute, cell, global, or container as a whole) is remembered with its old value, once. At the end of the
+branch the conditional asks for the changed places, undoes them, and writes each merged value once; a loop carries them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import CellType, MemberDescriptorType
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import observer
+from autoimport.operators.symbolic import is_symbolic
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "<nothing>"
+
+
+MISSING: Any = _Missing()
+
+
+class Place:
+    """Somewhere that a value can be stored; two places are equal if they are the same spot of the same object."""
+
+    def __init__(self, holder: Any, name: Any = None) -> None:
+        self.holder = holder
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[int, Any]:
+        return id(self.holder), self.name
+
+    def read(self) -> Any:
+        """The value stored here, or MISSING."""
+        raise NotImplementedError
+
+    def write(self, value: Any) -> None:
+        """Store `value`, or remove what is there if it is MISSING."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        raise NotImplementedError
+
+
+class Attribute(Place):
+    """An instance attribute. Written past `__setattr__`, which has already seen the person's own assignment."""
+
+    def read(self) -> Any:
+        values = getattr(self.holder, "__dict__", None)
+        if values is not None and self.name in values:
+            return values[self.name]
+        slot = getattr(type(self.holder), self.name, None)
+        if isinstance(slot, MemberDescriptorType):
+            return getattr(self.holder, self.name, MISSING)
+        return MISSING
+
+    def write(self, value: Any) -> None:
+        if isinstance(self.holder, type):
+            type.__delattr__(self.holder, self.name) if value is MISSING else setattr(self.holder, self.name, value)
+        elif value is not MISSING:
+            object.__setattr__(self.holder, self.name, value)
+        elif self.read() is not MISSING:
+            object.__delattr__(self.holder, self.name)
+
+    def __str__(self) -> str:
+        return f"{type(self.holder).__name__}.{self.name}"
+
+
+class Global(Place):
+    """A name in a module's namespace."""
+
+    def read(self) -> Any:
+        return self.holder.get(self.name, MISSING)
+
+    def write(self, value: Any) -> None:
+        if value is MISSING:
+            self.holder.pop(self.name, None)
+        else:
+            self.holder[self.name] = value
+
+    def __str__(self) -> str:
+        return f"global {self.name}"
+
+
+class Cell(Place):
+    """The variable of an enclosing function."""
+
+    def read(self) -> Any:
+        try:
+            return self.holder.cell_contents
+        except ValueError:
+            return MISSING
+
+    def write(self, value: Any) -> None:
+        if value is not MISSING:
+            self.holder.cell_contents = value
+        elif self.read() is not MISSING:
+            del self.holder.cell_contents
+
+    def __str__(self) -> str:
+        return "a variable of an enclosing function"
+
+
+class Container(Place):
+    """The contents of a list, dict or set, as a whole."""
+
+    def read(self) -> Any:
+        return self.holder.copy() if not isinstance(self.holder, list) else list(self.holder)
+
+    def write(self, value: Any) -> None:
+        if isinstance(self.holder, list):
+            self.holder[:] = value
+        else:
+            self.holder.clear()
+            self.holder.update(value)
+
+    def __str__(self) -> str:
+        return f"a {type(self.holder).__name__} changed in place"
+
+
+class Journal:
+    """What was changed since it was opened: each place with the value it had."""
+
+    def __init__(self) -> None:
+        self.before: dict[Place, Any] = {}
+
+    def record(self, place: Place) -> None:
+        if place not in self.before:
+            self.before[place] = place.read()
+
+    def changes(self) -> dict[Place, Any]:
+        """The places whose value is now another one, with that value, in the order in which they were changed."""
+        now = {place: place.read() for place in self.before}
+        return {place: value for place, value in now.items() if not _same(value, self.before[place])}
+
+    def undo(self, places: list[Place] | None = None) -> None:
+        """Give the places (all of them by default) their old values back."""
+        for place in reversed(list(self.before) if places is None else places):
+            place.write(self.before[place])
+
+
+def _same(new: Any, old: Any) -> bool:
+    if new is old:
+        return True
+    if type(new) is type(old) and isinstance(new, list):
+        return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+    if type(new) is type(old) and isinstance(new, dict):
+        return list(new) == list(old) and all(new[key] is old[key] for key in new)
+    return isinstance(new, (set, frozenset)) and new == old
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.journals: list[Journal] = []
+
+
+_state = _State()
+
+
+def in_symbolic_body() -> bool:
+    """Whether a branch of a symbolic conditional or the body of a symbolic loop is being built in this thread."""
+    return bool(_state.journals)
+
+
+@contextmanager
+def journal() -> Iterator[Journal]:
+    """Record changes while the block runs. What is not undone in it is the surrounding journal's business."""
+    opened = Journal()
+    _state.journals.append(opened)
+    try:
+        yield opened
+    finally:
+        _state.journals.pop()
+        if _state.journals:
+            for place, value in opened.before.items():
+                _state.journals[-1].before.setdefault(place, value)
+
+
+def record(place: Place) -> None:
+    """`place` is about to be written."""
+    if _state.journals:
+        _state.journals[-1].record(place)
+
+
+def before_attr(obj: Any, name: str) -> None:
+    """An attribute of `obj` is about to be set or deleted."""
+    if not _state.journals:
+        return
+    found = getattr(type(obj), name, None)
+    if hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType):
+        return  # a property: its setter's own assignments count
+    record(Attribute(obj, name))
+
+
+def before_global(namespace: dict[str, Any], name: str) -> None:
+    """A global is about to be set or deleted."""
+    if _state.journals:
+        record(Global(namespace, name))
+
+
+def before_cell(cell: CellType) -> None:
+    """A variable of an enclosing function is about to be set."""
+    if _state.journals:
+        record(Cell(cell))
+
+
+def before_item(container: Any, key: Any) -> None:
+    """An item is about to be set or deleted."""
+    before_container(container)
+
+
+def before_container(obj: Any) -> None:
+    """A list, dict or set is about to be changed in place. Other objects answer for themselves."""
+    if _state.journals and isinstance(obj, (list, dict, set)):
+        record(Container(obj))
+
+
+def is_forgotten(place: Place, known: Mapping[int, int]) -> bool:
+    """Whether nobody but us knows the object that `place` belongs to; `known` counts our references by object id.
+
+    Then the object was made by the branch or body that has just been undone, and its changes concern nobody.
+    """
+    return sys.getrefcount(place.holder) <= known.get(id(place.holder), 0) + 1  # one is getrefcount's argument
+
+
+def graph_changes(journal: Journal) -> dict[Place, Any]:
+    """The changes that belong to the graph being built.
+
+    In a trace of our own that is all of them. In a graph that the person asked for, Python effects stay what they are
+    without us (once, while tracing): only places that now hold symbolic values, which could not leave the branch
+    otherwise, are part of the graph.
+    """
+    changes = journal.changes()
+    if observer.current() is not None:
+        return changes
+    return {place: value for place, value in changes.items() if holds_symbolic(value)}
+
+
+def holds_symbolic(value: Any) -> bool:
+    """Whether `value` is symbolic or a container of something symbolic."""
+    if isinstance(value, (list, tuple)):
+        return any(holds_symbolic(item) for item in value)
+    if isinstance(value, dict):
+        return any(holds_symbolic(item) for item in value.values())
+    return is_symbolic(value) and not isinstance(value, (tf.Variable, tf.data.Dataset, tf.data.Iterator))

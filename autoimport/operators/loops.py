@@ -1,0 +1,370 @@
+"""`while` and `for` -> Python's own loop as long as Python can decide, then a tf.while_loop over the variables.
+
+A loop is built with the types that its variables start with. Where an iteration ends with other ones (a shape that
+grows, a Python 0.0 that becomes a tensor, a name that had no value, an attribute that the body sets), the attempt is
+undone and the loop is built again with types that hold both. Where what Python does in the first iteration could be
+told from that, the first iteration is taken out of the loop instead: `if test: body; while test: body`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import heap, lists, observer
+from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
+from autoimport.operators.errors import Diverged
+from autoimport.operators.predicates import predicate
+from autoimport.operators.structures import Leaf, Mismatch, Node, Unifier, capture, mismatch_error, promote
+from autoimport.operators.symbolic import is_symbolic
+
+Options = Mapping[str, Any] | None
+
+_ATTEMPTS = 8
+_WHERE = "two iterations of a symbolic loop"
+
+
+@dataclasses.dataclass(frozen=True)
+class Driver:
+    """What moves a loop on, apart from the variables: its own tensors and what to do with them.
+
+    Attributes:
+      start: the tensors before the first iteration.
+      more: whether there is another iteration, a scalar bool tensor.
+      step: runs the body once and returns the tensors for the next iteration.
+      stop: tensors with which `more` is false.
+      most: an upper bound of the number of iterations, where it is known.
+    """
+
+    start: tuple[Any, ...]
+    more: Callable[..., Any]
+    step: Callable[..., tuple[Any, ...]]
+    stop: Callable[..., tuple[Any, ...]]
+    most: Any = None
+
+
+def while_(
+    test: Callable[[], Any],
+    body: Callable[[], Any],
+    get: Get,
+    set: Set,
+    names: Sequence[str],
+    n_out: int,
+    options: Options = None,
+) -> None:
+    """`while test(): body()`.
+
+    Args:
+      test, body: functions over the variables.
+      get, set: read and write the variables that are carried from one iteration to the next.
+      names: their names; the first `n_out` are live after the loop.
+      options: what `set_loop_options` was given, as functions.
+    """
+    while True:
+        go = lists.stand_in(test())
+        if is_symbolic(go):
+            break
+        if not go:
+            return
+        body()
+
+    def step(_: Any) -> tuple[Any, ...]:
+        body()
+        return (predicate(lists.stand_in(test())),)  # at the end of the body, so that its effects happen as often as Python's
+
+    driver = Driver((predicate(go),), lambda more: more, step, lambda _: (tf.constant(False),))
+    run(driver, get, set, names, n_out, options)
+
+
+def for_(
+    iterable: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], Any],
+    get: Get,
+    set: Set,
+    names: Sequence[str],
+    n_out: int,
+    options: Options = None,
+) -> None:
+    """`for item in iterable: body(item)`, as long as `extra_test()` holds.
+
+    Args:
+      iterable: anything; over tensors, datasets, iterators and what is made of them a graph is built.
+      extra_test: false once a `break` or `return` has happened; None if there is none.
+      body: assigns the target first.
+      get, set, names, n_out, options: as for `while_`.
+    """
+    from autoimport.operators.loops_over import driver_over
+
+    iterable = lists.stand_in(iterable)
+    if is_symbolic(iterable) or isinstance(iterable, tf.Tensor):
+        go = True if extra_test is None else extra_test()
+        if not is_symbolic(go):
+            if go:
+                _run_over(driver_over(iterable, extra_test, body), get, set, names, n_out, options)
+            return
+        if_(
+            go,
+            lambda: _run_over(driver_over(iterable, extra_test, body), get, set, names, n_out, options),
+            lambda: None,
+            get,
+            set,
+            names,
+            len(names),
+        )
+        return
+    _python_for(iterable, extra_test, body, get, set, names)
+
+
+def _run_over(driver: Driver | None, get: Get, set: Set, names: Sequence[str], n_out: int, options: Options) -> None:
+    if driver is not None:
+        run(driver, get, set, names, n_out, options)
+
+
+def _python_for(
+    iterable: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], Any],
+    get: Get,
+    set: Set,
+    names: Sequence[str],
+) -> None:
+    """Iterate in Python. Once a jump depends on the graph, the rest of the iterations are conditional."""
+    trace = observer.current()
+    items = iterable if trace is None else trace.iterate(iterable)
+    for item in items:
+        go = True if extra_test is None else extra_test()
+        if is_symbolic(go):
+            if_(go, lambda item=item: body(item), lambda: None, get, set, names, len(names))  # type: ignore[misc]
+            continue
+        if go:
+            body(item)
+        if extra_test is not None:
+            go = extra_test()
+            if not is_symbolic(go) and not go:
+                break  # before the next item is asked for
+
+
+class _Again(Exception):
+    """An iteration ended with other types than it started with; the attempt is to be repeated with these."""
+
+    def __init__(self, nodes: list[Node], places: list[heap.Place], error: BaseException | None = None) -> None:
+        super().__init__()
+        self.nodes = nodes
+        self.places = places
+
+
+class _Peel(Exception):
+    """The first iteration is unlike the others: it has to be taken out of the loop. Otherwise `error` is raised."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+
+def run(
+    driver: Driver,
+    get: Get,
+    set: Set,
+    names: Sequence[str],
+    n_out: int,
+    options: Options = None,
+    *,
+    peeled: bool = False,
+) -> None:
+    """Build a tf.while_loop that `driver` moves on, and leave the variables with their values after it."""
+    before = get()
+    nodes = [promote(capture(value)) for value in before]
+    _apply_invariants(nodes, before, options)
+    loop = _Loop(driver, get, set, list(names), [], nodes, options)
+    try:
+        outputs = loop.build()
+    except _Peel as peel:
+        set(before)
+        if peeled:
+            raise peel.error from None
+        _peel(driver, get, set, names, n_out, options)
+        return
+    except BaseException:
+        set(before)
+        raise
+    tensors = iter(outputs)
+    values = [node.build(tensors) for node in loop.nodes]
+    set(tuple(values[: len(names)]))
+    for place, value in zip(loop.places, values[len(names) :], strict=True):
+        heap.record(place)
+        place.write(value)
+
+
+def _peel(driver: Driver, get: Get, set: Set, names: Sequence[str], n_out: int, options: Options) -> None:
+    before = get()
+
+    def first_and_rest() -> tuple[Any, ...]:
+        set(before)
+        state = driver.step(*driver.start)
+        most = None if driver.most is None else driver.most - 1
+        run(dataclasses.replace(driver, start=state, most=most), get, set, names, n_out, options, peeled=True)
+        return _outputs(get, set, before, n_out)
+
+    def nothing() -> tuple[Any, ...]:
+        return before[:n_out]
+
+    after = choose(driver.more(*driver.start), first_and_rest, nothing, names[:n_out])
+    set(after + before[n_out:])
+
+
+def _outputs(get: Get, set: Set, before: tuple[Any, ...], n_out: int) -> tuple[Any, ...]:
+    """The values of the live variables, which afterwards hold what they held before."""
+    values = get()[:n_out]
+    set(before)
+    return values
+
+
+@dataclasses.dataclass
+class _Loop:
+    """One loop under construction: its variables and changed places with the types that are tried at present."""
+
+    driver: Driver
+    get: Get
+    set: Set
+    names: list[str]
+    places: list[heap.Place]
+    nodes: list[Node]
+    options: Options
+
+    def build(self) -> list[Any]:
+        """Try until an iteration ends with the types that it started with; the tensors after the loop."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._attempt(last=attempt == _ATTEMPTS - 1)
+            except _Again as again:
+                self.nodes, self.places = again.nodes, again.places
+        raise AssertionError("the last attempt does not ask for another one")
+
+    def _attempt(self, *, last: bool) -> list[Any]:
+        leaves = [leaf for node in self.nodes for leaf in node.flat()]
+        start = [*self.driver.start, *(leaf.make() for leaf in leaves)]
+        start = [tf.convert_to_tensor(tensor) for tensor in start]
+        shapes = [tensor.shape for tensor in start[: len(self.driver.start)]] + [leaf.shape for leaf in leaves]
+        n_driver = len(self.driver.start)
+
+        def cond(*tensors: Any) -> Any:
+            return self.driver.more(*tensors[:n_driver])
+
+        def body(*tensors: Any) -> list[Any]:
+            return self._iteration(tensors[:n_driver], tensors[n_driver:], last)
+
+        outputs = tf.while_loop(cond, body, start, shape_invariants=shapes, **self._keywords())
+        return list(outputs)[n_driver:]
+
+    def _keywords(self) -> dict[str, Any]:
+        given = {key: value() if callable(value) else value for key, value in (self.options or {}).items()}
+        keywords = {key: given[key] for key in ("parallel_iterations", "swap_memory") if given.get(key) is not None}
+        most = given.get("maximum_iterations", self.driver.most)
+        return keywords if most is None else {**keywords, "maximum_iterations": most}
+
+    def _iteration(self, state: tuple[Any, ...], tensors: tuple[Any, ...], last: bool) -> list[Any]:
+        outside = self.get()
+        with heap.journal() as journal:
+            try:
+                following, ends, changes = self._run_body(journal, state, tensors)
+            except Diverged:
+                journal.undo()
+                self.set(outside)
+                return [*self.driver.stop(*state), *tensors]
+            except BaseException:
+                journal.undo()
+                raise
+            self.set(outside)
+            try:
+                pairs = self._unify(ends, changes, journal, last)
+            except BaseException:
+                journal.undo()  # the attempt did not happen
+                raise
+            journal.undo(list({**dict.fromkeys(self.places), **changes}))
+        return [*following, *(tf.identity(leaf.make()) for _, end in pairs for leaf in end.flat())]
+
+    def _run_body(
+        self, journal: heap.Journal, state: tuple[Any, ...], tensors: tuple[Any, ...]
+    ) -> tuple[tuple[Any, ...], list[Node], dict[heap.Place, Node]]:
+        """One iteration: the driver's next tensors, how each variable ends, and what happened to other places."""
+        flat = iter(tensors)
+        values = [node.build(flat) for node in self.nodes]
+        self.set(tuple(values[: len(self.names)]))
+        for place, value in zip(self.places, values[len(self.names) :], strict=True):
+            journal.record(place)
+            place.write(value)
+        following = self.driver.step(*state)
+        ends = [capture(value) for value in self.get()]
+        ends += [capture(place.read()) for place in self.places]
+        changes = heap.graph_changes(journal)
+        return following, ends, {place: capture(value) for place, value in changes.items() if place not in self.places}
+
+    def _unify(
+        self, ends: list[Node], changes: dict[heap.Place, Node], journal: heap.Journal, last: bool
+    ) -> list[tuple[Node, Node]]:
+        """Start and end of every variable as one type, if that is the type the attempt was made with."""
+        new = self._new_places(changes, journal, ends)
+        names = [*self.names, *map(str, self.places)]
+        unifier = Unifier(identity=False)
+        pairs = []
+        for name, start, end in zip(names, self.nodes, ends, strict=True):
+            try:
+                pairs.append(unifier.unify(name, start, end))
+            except Mismatch as mismatch:
+                raise _Peel(mismatch_error(name, mismatch, _WHERE)) from None
+        if unifier.weak and observer.current() is not None:
+            raise _Peel(mismatch_error(", ".join(self.names), Mismatch("a Python number", "a tensor"), _WHERE))
+        same = [start.signature() == node.signature() for (start, _), node in zip(pairs, self.nodes, strict=True)]
+        if all(same) and not new:
+            return pairs
+        if last:
+            changing = [name for name, is_same in zip(names, same, strict=True) if not is_same]
+            changing += [str(place) for place in new]
+            error = Mismatch("of one type", "of another one, again and again,")
+            raise mismatch_error(", ".join(changing), error, _WHERE)
+        nodes = [start for start, _ in pairs]
+        for place in new:
+            nodes.append(self._start_of(place, journal.before[place], changes[place]))
+        raise _Again(nodes, [*self.places, *new])
+
+    def _new_places(
+        self, changes: dict[heap.Place, Node], journal: heap.Journal, ends: list[Node]
+    ) -> list[heap.Place]:
+        known = known_holders([*ends, *changes.values()], [*journal.before])
+        return [place for place in changes if not heap.is_forgotten(place, known)]
+
+    def _start_of(self, place: heap.Place, before: Any, end: Node) -> Node:
+        """What a place that the body changes starts with: only the parts of it that change are carried."""
+        try:
+            return Unifier(identity=False).unify(str(place), capture(before), end)[0]
+        except Mismatch as mismatch:
+            raise _Peel(mismatch_error(str(place), mismatch, _WHERE)) from None
+
+
+def _apply_invariants(nodes: list[Node], before: tuple[Any, ...], options: Options) -> None:
+    """Give the variables named in `shape_invariants` the shapes that the person asked for."""
+    invariants = (options or {}).get("shape_invariants")
+    for value, shape in (invariants() if callable(invariants) else invariants) or []:
+        for i, candidate in enumerate(before):
+            if candidate is value:
+                nodes[i] = _with_shapes(nodes[i], shape)
+
+
+def _with_shapes(node: Node, shape: Any) -> Node:
+    if node.kind == "container":
+        shapes = tf.nest.flatten(shape)
+        children = node.children
+        if len(shapes) == 1:
+            shapes *= len(children)
+        return dataclasses.replace(
+            node, value=None, children=tuple(_with_shapes(c, s) for c, s in zip(children, shapes, strict=True))
+        )
+    if node.kind != "tensor":
+        return node
+    leaf: Leaf = node.leaves[0]
+    shape = shape.shape if isinstance(shape, tf.TensorSpec) else tf.TensorShape(shape)
+    return dataclasses.replace(node, value=None, leaves=(dataclasses.replace(leaf, shape=shape),))

@@ -1,0 +1,130 @@
+"""A name without a value -> an object that stands for it, and the check that reading it needs.
+
+A local that Python may find unbound is an `Undefined` in a graph form. Where only one branch of a symbolic
+conditional assigns it, or a symbolic loop may run zero times, nobody knows before the graph runs: it becomes a
+`MaybeUndefined`, a value with a flag. `MaybeNone` is the same for a variable that is None or a tensor.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NoReturn
+
+import tensorflow as tf
+
+from autoimport.operators import observer
+from autoimport.operators.checks import fail_if
+from autoimport.operators.symbolic import register
+
+
+class Undefined:
+    """The value of a local that has none."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.name} has no value>"
+
+
+class _Maybe:
+    """A value that is there only if a tensor says so."""
+
+    __slots__ = ("name", "present", "value")
+
+    def __init__(self, name: str, value: Any, present: tf.Tensor) -> None:
+        self.name = name
+        self.value = value
+        self.present = present
+
+    def resolve(self) -> Any:
+        """The value, with a check in the graph that it is there."""
+        absent = tf.logical_not(self.present)
+        if observer.current() is not None or isinstance(tf.compat.v1.get_default_graph(), tf.__internal__.FuncGraph):
+            fail_if(absent, self.complaint(), absent)
+            return self.value
+        # A plain v1 graph runs only what a fetched tensor depends on.
+        return tf.nest.map_structure(lambda part: fail_if(absent, self.complaint(), part), self.value)
+
+    def complaint(self) -> str:
+        """What Python would say where the value is missing."""
+        raise NotImplementedError
+
+
+class MaybeUndefined(_Maybe):
+    """A local that has a value only if the tensor `present` is true; `defined` resolves it."""
+
+    __slots__ = ()
+
+    def complaint(self) -> str:
+        return unbound_message(self.name)
+
+
+@register
+class MaybeNone(_Maybe):
+    """None, or `value` if the tensor `present` is true.
+
+    `is None` asks the flag; every other use takes the value, with a check that it is there.
+    """
+
+    __slots__ = ()
+
+    def complaint(self) -> str:
+        return f"{self.name} is None"
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> tf.Tensor:
+        return tf.convert_to_tensor(self.resolve(), dtype, name=name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.resolve(), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.resolve()[key]
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"the truth of {self.name} is not known before the graph runs")
+
+
+def _forward(name: str) -> Any:
+    def method(self: MaybeNone, *others: Any) -> Any:
+        others = tuple(other.resolve() if isinstance(other, MaybeNone) else other for other in others)
+        value = self.resolve()
+        found = getattr(value, name, None)
+        return NotImplemented if found is None else found(*others)
+
+    method.__name__ = name
+    return method
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+for _name in (
+    *(f"__{name}__" for name in _BINARY),
+    *(f"__r{name}__" for name in _BINARY),
+    *("__lt__", "__le__", "__gt__", "__ge__", "__neg__", "__pos__", "__abs__", "__invert__"),
+):
+    setattr(MaybeNone, _name, _forward(_name))
+
+
+def unbound_message(name: str) -> str:
+    """What this Python says when the local `name` is read without a value."""
+    if sys.version_info >= (3, 11):
+        return f"cannot access local variable '{name}' where it is not associated with a value"
+    return f"local variable '{name}' referenced before assignment"
+
+
+def defined(value: Any, name: str) -> Any:
+    """The value of the local `name`, checked to be there.
+
+    Raises:
+      UnboundLocalError: as Python does, where it is known to be missing. Where only the graph knows, a trace of our
+        own is left for the eager run, and a graph of the person's fails with the same words.
+    """
+    if isinstance(value, Undefined):
+        raise UnboundLocalError(unbound_message(name))
+    if isinstance(value, MaybeUndefined):
+        return value.resolve()
+    return value
