@@ -1,0 +1,149 @@
+"""A command line -> the program runs, as under python, with what is selected of it converted.
+
+python -m autoimport [options] (script | -m module | -c code | -) [arguments]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import autoimport
+from autoimport import config, runner, session
+
+USAGE = "usage: python -m autoimport [options] (script | -m module | -c code | -) [arguments]"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for: `kind` is "script", "-m", "-c" or "-"; `flags` are settings by name."""
+
+    kind: str
+    program: str
+    arguments: tuple[str, ...]
+    flags: dict[str, Any]
+
+
+def main() -> None:
+    """Run the program of this process's command line."""
+    arguments = sys.argv[1:]
+    if arguments and arguments[0] in ("-h", "--help"):
+        print(help_text())
+        return
+    if arguments and arguments[0] == "--version":
+        print(f"autoimport {autoimport.__version__}")
+        return
+    try:
+        request = parse(arguments)
+        if config.is_off(os.environ):
+            run_plain(request)
+        options = config.load(_root(request), request.flags)
+    except config.ConfigError as error:
+        refuse(f"autoimport: {error}")
+    _run(request, options)
+
+
+def parse(arguments: list[str]) -> Request:
+    """Split the command line into options, program and the program's own arguments.
+
+    Raises:
+      ConfigError: an option is unknown or has a bad value, or there is no program.
+    """
+    flags: dict[str, Any] = {}
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "-" or not word.startswith("-"):
+            return Request("-" if word == "-" else "script", word, tuple(rest), flags)
+        if word[:2] in ("-m", "-c"):  # as Python does, also in one word
+            if word[2:]:
+                rest.insert(0, word[2:])
+            if not rest:
+                raise config.ConfigError(f"command line: {word}: nothing to run; {USAGE}")
+            return Request(word[:2], rest.pop(0), tuple(rest), flags)
+        name, has_value, text = word.partition("=")
+        setting = config.BY_FLAG.get(name)
+        if setting is None:
+            raise config.unknown_key("command line", name, config.BY_FLAG)
+        if setting.kind is config.SWITCH and not has_value:
+            text = "true"
+        elif not has_value:
+            if not rest:
+                raise config.ConfigError(f"command line: {name}: a value is missing; use {setting.kind.allowed}")
+            text = rest.pop(0)
+        flags[setting.name] = config.from_flag(setting, text)
+    raise config.ConfigError(f"command line: no program; {USAGE}")
+
+
+def run_plain(request: Request) -> NoReturn:
+    """Become `python program`: nothing of ours is left in the process."""
+    interpreter = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv[1:])]
+    # What remains are Python's own options and our `-m autoimport`, in one word or two.
+    if interpreter[-1] == "autoimport":
+        interpreter.pop()
+        interpreter[-1] = interpreter[-1].removesuffix("m")
+    else:
+        interpreter[-1] = interpreter[-1].removesuffix("mautoimport")
+    if interpreter[-1] == "-":
+        interpreter.pop()
+    program = [request.program] if request.kind in ("script", "-") else [request.kind, request.program]
+    command = [*interpreter, *program, *request.arguments]
+    if sys.platform != "win32":
+        os.execv(sys.executable, command)
+    # There an exec'd process is not waited for by whoever waits for this one.
+    import subprocess
+
+    raise SystemExit(subprocess.run([sys.executable, *command[1:]], check=False).returncode)
+
+
+def refuse(message: str) -> NoReturn:
+    """End with one line on stderr and exit code 2."""
+    print(message, file=sys.stderr)
+    raise SystemExit(2)
+
+
+def help_text() -> str:
+    """The usage and every option, from the table of settings."""
+    lines = [USAGE, "", "options, also as [tool.autoimport] keys in pyproject.toml and as environment variables:"]
+    for setting in config.SETTINGS:
+        value = "" if setting.kind is config.SWITCH else f" {setting.name.rpartition('_')[2].upper()}"
+        lines.append(f"  {setting.flag + value:<22} {setting.meaning} ({setting.variable})")
+    lines.append("")
+    lines.append("AUTOIMPORT=0 turns everything off; AUTOIMPORT=1 python script turns it on without this command.")
+    return "\n".join(lines)
+
+
+def _root(request: Request) -> str:
+    """The directory of the program, from where configuration is searched and whose tree is converted."""
+    if request.kind == "script":
+        path = os.path.realpath(request.program)
+        return path if os.path.isdir(path) else os.path.dirname(path)
+    return session.root_of_module(request.program) if request.kind == "-m" else os.getcwd()
+
+
+def _run(request: Request, options: config.Options) -> None:
+    if request.kind == "-" and sys.stdin is not None and sys.stdin.isatty():
+        run_plain(request)  # a conversation: there is no program to convert
+    root = _root(request)
+    modules = list(sys.modules)
+    selection = session.begin(options, root, request.program if request.kind == "-m" else None)
+    first_of_ours = modules.index("runpy") if "runpy" in modules else len(modules)
+    runner.make_way(root, list(sys.modules)[first_of_ours:])
+    main_module = runner.fresh_main()
+    sys.argv[:] = ["-m" if request.kind == "-m" else request.program, *request.arguments]
+    if request.kind == "-m":
+        runner.run_module(request.program)
+    elif request.kind == "-c":
+        sys.argv[0] = "-c"
+        runner.run_command(request.program, session.main_converter(selection, None), main_module)
+    elif request.kind == "-":
+        runner.run_stdin(session.main_converter(selection, None), main_module)
+    else:
+        try:
+            runner.run_script(request.program, session.main_converter(selection, request.program), main_module)
+        except runner.CannotOpen as error:
+            refuse(str(error))
+        except runner.Unreadable:
+            run_plain(request)

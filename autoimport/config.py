@@ -1,0 +1,271 @@
+"""pyproject.toml, environment and command line -> `Options`; what comes later wins.
+
+One table, `SETTINGS`, says what each option is called, what it may be and what it is for; the three sources only
+differ in how a value is spelled.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+ENVIRONMENT_PREFIX = "AUTOIMPORT_"
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used; the message is one line with the place, the key and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The effective options of this process.
+
+    Attributes:
+      packages: modules to convert, submodules included; None for the program's own directory tree.
+      exclude: modules that are left as they are, submodules included.
+      cache_dir: folder of converted modules; None for the user's cache folder.
+      stage_after: eager calls before a function is traced, whatever it promises to save; None for the policy.
+      report: print the report after the program; report_json: write it to this file.
+      strict: a fault in autoimport raises instead of costing speed.
+      fidelity: "exact" keeps every bit of eager's results, "fast" allows TensorFlow's graph rewrites.
+    """
+
+    packages: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+    cache_dir: str | None = None
+    stage_after: int | None = None
+    report: bool = False
+    report_json: str | None = None
+    strict: bool = False
+    fidelity: str = "exact"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value: what is allowed, and how it is read from text and from TOML (ValueError if it is not)."""
+
+    allowed: str
+    from_text: Callable[[str, str], Any]
+    from_toml: Callable[[Any, str], Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One option: `name` as in pyproject.toml and `Options`, the other spellings follow from it."""
+
+    name: str
+    kind: Kind
+    meaning: str
+
+    @property
+    def flag(self) -> str:
+        """As on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        """As in the environment."""
+        return ENVIRONMENT_PREFIX + self.name.upper()
+
+
+def _names(items: list[str], folder: str) -> tuple[str, ...]:
+    for item in items:
+        if not all(part.isidentifier() for part in item.split(".")):
+            raise ValueError(item)
+    return tuple(items)
+
+
+def _toml_names(value: Any, folder: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(value)
+    return _names(value, folder)
+
+
+def _switch(text: str, folder: str) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    if text.lower() not in words:
+        raise ValueError(text)
+    return words[text.lower()]
+
+
+def _count(value: Any, folder: str) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(value)
+    return value
+
+
+def _path(value: Any, folder: str) -> str:
+    # Absolute at once: the program may change its directory.
+    if not isinstance(value, str) or not value:
+        raise ValueError(value)
+    return os.path.abspath(os.path.join(folder, os.path.expanduser(value)))
+
+
+def _fidelity(value: Any, folder: str) -> str:
+    if value not in ("exact", "fast"):
+        raise ValueError(value)
+    return str(value)
+
+
+def _toml_switch(value: Any, folder: str) -> bool:
+    if type(value) is not bool:
+        raise ValueError(value)
+    return value
+
+
+def _listed(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+NAMES = Kind("module names, as in pkg or pkg.module", lambda text, folder: _names(_listed(text), folder), _toml_names)
+SWITCH = Kind("true or false", _switch, _toml_switch)
+COUNT = Kind("a whole number from 0", lambda text, folder: _count(int(text), folder), _count)
+PATH = Kind("a path", _path, _path)
+FIDELITY = Kind('"exact" or "fast"', _fidelity, _fidelity)
+
+SETTINGS = (
+    Setting("packages", NAMES, "modules to convert, submodules included (default: the program's own directory tree)"),
+    Setting("exclude", NAMES, "modules to leave as they are, submodules included"),
+    Setting("cache_dir", PATH, "folder of converted modules (default: autoimport in the user's cache folder)"),
+    Setting("stage_after", COUNT, "trace a function after this many eager calls (default: when it pays off)"),
+    Setting("report", SWITCH, "print after the run what became a graph, and why the rest did not"),
+    Setting("report_json", PATH, "write the report to this file"),
+    Setting("strict", SWITCH, "raise when autoimport itself fails, instead of running plain Python"),
+    Setting("fidelity", FIDELITY, "exact: every bit as in eager (default); fast: TensorFlow may rewrite graphs"),
+)
+BY_NAME = {setting.name: setting for setting in SETTINGS}
+BY_FLAG = {setting.flag: setting for setting in SETTINGS}
+BY_VARIABLE = {setting.variable: setting for setting in SETTINGS}
+
+
+def bad_value(place: str, key: str, value: Any, allowed: str) -> ConfigError:
+    """The error for a value that is not allowed."""
+    return ConfigError(f"{place}: {key}: {value!r} is not allowed; use {allowed}")
+
+
+def unknown_key(place: str, key: str, allowed: Mapping[str, Any]) -> ConfigError:
+    """The error for a key that is not in the table."""
+    return ConfigError(f"{place}: {key}: unknown; use one of {', '.join(allowed)}")
+
+
+def from_flag(setting: Setting, text: str) -> Any:
+    """The value of a command-line option."""
+    return _read(setting.kind.from_text, setting, text, "command line", setting.flag, os.getcwd())
+
+
+def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """The settings in the environment: `AUTOIMPORT_<KEY>`, and the names in `AUTOIMPORT=pkg_a,pkg_b`."""
+    values: dict[str, Any] = {}
+    toggle = environ.get("AUTOIMPORT", "")
+    if toggle not in ("", "0", "1"):
+        try:
+            values["packages"] = _names(_listed(toggle), "")
+        except ValueError:
+            raise bad_value("environment", "AUTOIMPORT", toggle, f"0, 1 or {NAMES.allowed}") from None
+    for variable, text in environ.items():
+        if variable.startswith(ENVIRONMENT_PREFIX):
+            setting = BY_VARIABLE.get(variable)
+            if setting is None:
+                raise unknown_key("environment", variable, BY_VARIABLE)
+            kind = setting.kind
+            values[setting.name] = _read(kind.from_text, setting, text, "environment", variable, os.getcwd())
+    return values
+
+
+def from_pyproject(path: str) -> dict[str, Any]:
+    """The settings in `[tool.autoimport]` of a pyproject.toml; relative paths are relative to its folder."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError:
+        return {}
+    if b"autoimport" not in content:
+        return {}  # most files: not worth the price of a TOML parser at every start
+    table = _parse_toml(content, path).get("tool", {}).get("autoimport", {})
+    if not isinstance(table, dict):
+        raise bad_value(path, "tool.autoimport", table, "a table")
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        setting = BY_NAME.get(key)
+        if setting is None:
+            raise unknown_key(path, f"tool.autoimport.{key}", BY_NAME)
+        place = f"tool.autoimport.{key}"
+        values[key] = _read(setting.kind.from_toml, setting, value, path, place, os.path.dirname(path))
+    return values
+
+
+def find_pyproject(folder: str) -> str | None:
+    """The nearest pyproject.toml in `folder` or above it."""
+    folder = os.path.abspath(folder)
+    while True:
+        path = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(path):
+            return path
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def load(folder: str, flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Options:
+    """The options for a program in `folder`.
+
+    Args:
+      folder: where the search for pyproject.toml starts.
+      flags: values from the command line, by name.
+      environ: the environment (default: that of the process).
+    Raises:
+      ConfigError: a value is not allowed, or a key is unknown.
+    """
+    pyproject = find_pyproject(folder)
+    values = from_pyproject(pyproject) if pyproject else {}
+    values.update(from_environment(os.environ if environ is None else environ))
+    values.update(flags or {})
+    return replace(Options(), **values)
+
+
+_current: Options | None = None
+
+
+def current() -> Options:
+    """The effective options; those of the environment when nothing else has been set."""
+    global _current
+    if _current is None:
+        _current = replace(Options(), **from_environment(os.environ))
+    return _current
+
+
+def use(options: Options | None) -> None:
+    """Make these the effective options (None: read the environment again on next need)."""
+    global _current
+    _current = options
+
+
+def is_off(environ: Mapping[str, str]) -> bool:
+    """Whether the environment turns all of autoimport off."""
+    return environ.get("AUTOIMPORT") == "0"
+
+
+def _read(reader: Callable[[Any, str], Any], setting: Setting, value: Any, place: str, key: str, folder: str) -> Any:
+    try:
+        return reader(value, folder)
+    except ValueError:
+        raise bad_value(place, key, value, setting.kind.allowed) from None
+
+
+def _parse_toml(content: bytes, path: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        try:
+            import tomli as tomllib
+        except ImportError:  # autoimport installed without what it depends on
+            raise ConfigError(f"{path}: tool.autoimport: cannot be read without the package tomli") from None
+    try:
+        document: dict[str, Any] = tomllib.loads(content.decode("utf-8"))
+    except ValueError as error:  # also what tomllib and the decoder raise
+        raise ConfigError(f"{path}: tool.autoimport: not valid TOML ({' '.join(str(error).split())})") from None
+    return document

@@ -1,0 +1,259 @@
+"""A program -> its run, in the real `__main__` and visibly no different from `python program`.
+
+What CPython's `main` does in C is done here in Python: `sys.argv`, `sys.path[0]`, the names in `__main__`, the printing
+of an exception without our frames, exit codes. What Python itself would refuse is left to Python itself.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+# (source, path) -> converted code, or None to run the plain code.
+Convert = Callable[[bytes, str], CodeType | None]
+
+
+class CannotOpen(Exception):
+    """The script is not there; the message is what Python says, the exit code 2."""
+
+
+class Unreadable(Exception):
+    """The script's encoding is unknown or does not hold: only Python's own reader says what Python says then."""
+
+
+def run_script(script: str, convert: Convert, main: ModuleType) -> None:
+    """Run a source or bytecode file, or a directory or archive with a `__main__`.
+
+    Args:
+      script: as given on the command line, also in `sys.argv[0]`.
+      convert: gives the converted code of a source file.
+      main: the module to run in.
+    Raises:
+      CannotOpen: there is no such file.
+      Unreadable: nothing has been done yet; Python itself must refuse it.
+      SystemExit: the program has ended with an exit code.
+    """
+    path = absolute(script)
+    if _is_importable(path):
+        put_first_on_path(path, even_if_safe=True)
+        _supervise(lambda: _run_main_module("__main__", alter_argv=False))
+        return
+    source = _read(path)
+    put_first_on_path(os.path.dirname(os.path.realpath(path)))
+    main.__dict__["__file__"] = path
+    main.__dict__["__cached__"] = None
+    if path.endswith(".pyc"):
+        bytecode_loader = SourcelessFileLoader("__main__", path)
+        main.__loader__ = bytecode_loader
+        _supervise(lambda: exec(bytecode_loader.get_code("__main__"), main.__dict__), flush=True)  # type: ignore[arg-type]
+    else:
+        main.__loader__ = SourceFileLoader("__main__", path)
+        _supervise(lambda: _run_source(source, path, convert, main), flush=True)
+    # CPython takes these back when a script has ended, unless by SystemExit: exit handlers do not see them.
+    for name in ("__file__", "__cached__"):
+        main.__dict__.pop(name, None)
+
+
+def run_stdin(convert: Convert, main: ModuleType) -> None:
+    """Run the program that stands on the standard input."""
+    source = sys.stdin.buffer.read()
+    put_first_on_path("")
+    main.__dict__["__file__"] = "<stdin>"
+    main.__dict__["__cached__"] = None
+    _supervise(lambda: _run_source(source, "<stdin>", convert, main), flush=True)
+    for name in ("__file__", "__cached__"):
+        main.__dict__.pop(name, None)
+
+
+def run_command(command: str, convert: Convert, main: ModuleType) -> None:
+    """Run a program given as text, as `python -c` does."""
+    put_first_on_path("")
+    if sys.version_info >= (3, 13):
+        import linecache
+
+        lines = [line + "\n" for line in command.splitlines()]
+        linecache.cache["<string>"] = (len(command) + 1, None, lines, "<string>")
+    _supervise(lambda: _run_source((command + "\n").encode(), "<string>", convert, main))
+
+
+def run_module(name: str) -> None:
+    """Run a module, or a package's `__main__`, as `python -m` does; the import hook converts it."""
+    _supervise(lambda: _run_main_module(name, alter_argv=True))
+
+
+def fresh_main() -> ModuleType:
+    """A `__main__` as Python makes it at start-up, in the place of the present one."""
+    main = ModuleType("__main__")
+    main.__loader__ = BuiltinImporter
+    main.__dict__.update(__annotations__={}, __builtins__=builtins)
+    _kept.append(sys.modules.get("__main__"))
+    sys.modules["__main__"] = main
+    return main
+
+
+# The command's own __main__: it must outlive the run, since its frame is at the bottom of the stack.
+_kept: list[Any] = []
+
+
+def absolute(script: str) -> str:
+    """The file of a script as Python has it in `__file__`: absolute, but not normalised."""
+    if os.path.isabs(script):
+        return script
+    if sys.platform == "win32":
+        return os.path.abspath(script)
+    return os.path.join(os.getcwd(), script[2:] if script.startswith("./") else script)
+
+
+def path_is_safe() -> bool:
+    """Whether Python was told to put nothing of the program's on `sys.path` (`-P`; `-I` before Python 3.11)."""
+    return bool(getattr(sys.flags, "safe_path", sys.flags.isolated))
+
+
+def put_first_on_path(folder: str, even_if_safe: bool = False) -> None:
+    """Put `folder` where Python, started for us, has put its own first entry."""
+    if not path_is_safe():
+        sys.path[0] = folder
+    elif even_if_safe:
+        sys.path.insert(0, folder)
+
+
+def make_way(folder: str, loaded_by_us: Iterable[str]) -> None:
+    """Forget modules that only we have loaded and that the program has files of the same name for.
+
+    Plain Python would import the program's own `queue.py`; we keep the module that we have.
+    """
+    try:
+        own = {entry.partition(".")[0] for entry in os.listdir(folder or os.curdir)}
+    except OSError:
+        return
+    own -= {"autoimport", "__main__"}
+    for name in loaded_by_us:
+        if name.partition(".")[0] in own:
+            _kept.append(sys.modules.pop(name, None))
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        message = f"can't open file {path!r}: [Errno {error.errno}] {error.strerror}"
+        raise CannotOpen(f"{sys.orig_argv[0]}: {message}") from None
+    if not path.endswith(".pyc") and not is_readable(source):
+        raise Unreadable
+    return source
+
+
+def _is_importable(path: str) -> bool:
+    """Whether Python would run the `__main__` in it: a directory, an archive."""
+    for hook in sys.path_hooks:
+        try:
+            hook(path)
+        except ImportError:
+            continue
+        return True
+    return False
+
+
+def _run_source(source: bytes, path: str, convert: Convert, main: ModuleType) -> None:
+    # Compiled as it stands first, even if its conversion is in the cache: Python warns about, and refuses, a script
+    # at every run.
+    plain = compile(source, path, "exec", dont_inherit=True)
+    exec(convert(source, path) or plain, main.__dict__)
+
+
+def _run_main_module(name: str, *, alter_argv: bool) -> None:
+    import runpy
+
+    # The function that CPython's own `main` calls for `-m`; its two frames are in plain Python's traceback, too.
+    runpy._run_module_as_main(name, alter_argv)  # type: ignore[attr-defined]
+
+
+def _supervise(run: Callable[[], None], *, flush: bool = False) -> None:
+    """Run the program to its end; an exception is shown as Python's `main` does and becomes an exit code."""
+    try:
+        run()
+    except SystemExit:
+        raise  # its argument, its exit code: Python's affair
+    except BaseException as error:
+        failure = error
+    else:
+        return
+    failure.__traceback__ = _without_our_frames(failure.__traceback__)
+    # Outside of the handler: for the exception hook no exception is being handled.
+    if flush:
+        _flush()
+    show(failure)
+    if isinstance(failure, KeyboardInterrupt):
+        _end_by_interrupt()
+    raise SystemExit(1)
+
+
+def show(error: BaseException) -> None:
+    """Give an exception that nobody has caught to `sys.excepthook`, as Python does at the end of a program."""
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    hook = getattr(sys, "excepthook", None)
+    if hook is None:
+        _write("sys.excepthook is missing\n")
+        sys.__excepthook__(type(error), error, error.__traceback__)
+        return
+    sys.audit("sys.excepthook", hook, type(error), error, error.__traceback__)
+    try:
+        hook(type(error), error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException as second:
+        second.__traceback__ = _without_our_frames(second.__traceback__)
+        _write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(second), second, second.__traceback__)
+        _write("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, error.__traceback__)
+
+
+def _without_our_frames(traceback: Any) -> Any:
+    while traceback is not None and traceback.tb_frame.f_globals is globals():
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _flush() -> None:
+    for stream in (sys.stderr, sys.stdout):
+        try:
+            stream.flush()
+        except Exception:
+            pass  # closed, or None
+
+
+def _write(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(text)
+
+
+def _end_by_interrupt() -> None:
+    """Let Python end as it does after Ctrl-C: after all its cleaning up, by the signal.
+
+    It does when a KeyboardInterrupt was the last thing to leave code that was run from text.
+    """
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        pass
+    raise SystemExit(128 + signal.SIGINT)
+
+
+def is_readable(source: bytes) -> bool:
+    """Whether the source's encoding is known and holds."""
+    try:
+        importlib.util.decode_source(source)
+    except (SyntaxError, UnicodeDecodeError):
+        return False
+    return True

@@ -1,0 +1,71 @@
+"""Options and a program's place -> autoimport at work in this process, its report written at the end."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from importlib.machinery import PathFinder
+from types import CodeType
+
+from autoimport import config, hook
+from autoimport.runner import Convert
+from autoimport.selection import Selection, is_library
+
+
+def begin(options: config.Options, root: str, main: str | None = None) -> Selection:
+    """Convert what the program imports from now on, and report as the options say.
+
+    Args:
+      options: become the effective options.
+      root: the program's directory.
+      main: the name of the module that is run, with `-m`.
+    """
+    config.use(options)
+    selection = Selection(os.path.abspath(root), options.packages, options.exclude, main)
+    hook.start(selection)
+    if options.report or options.report_json:
+        # Now, not at the end: it starts the clock. At exit, not after the program: threads and exit handlers of the
+        # program come first, and a forked child reports nothing.
+        from autoimport.insight import report  # noqa: F401
+
+        atexit.register(_report, options, os.getpid())
+    return selection
+
+
+def root_of_module(name: str) -> str:
+    """The directory of a program that is run by module name: where its top-level package is, if it is not a library."""
+    spec = PathFinder.find_spec(name.partition(".")[0])
+    place = None
+    if spec is not None and spec.submodule_search_locations:
+        place = next(iter(spec.submodule_search_locations), None)
+    elif spec is not None:
+        place = spec.origin
+    if place is None or not os.path.exists(place) or is_library(os.path.abspath(place)):
+        return os.getcwd()
+    return os.path.dirname(os.path.abspath(place))
+
+
+def main_converter(selection: Selection, path: str | None) -> Convert:
+    """What turns the source of `__main__` into code: in the file `path`, or without one."""
+
+    def convert(source: bytes, file: str) -> CodeType | None:
+        if path is not None and not selection.is_main_wanted(os.path.abspath(path)):
+            return None
+        return hook.load_cached(source, file, "__main__") or hook.convert(source, file, "__main__")
+
+    return convert
+
+
+def _report(options: config.Options, process: int) -> None:
+    from autoimport.insight import report
+
+    if os.getpid() != process:
+        return
+    if options.report_json:
+        try:
+            report.write_json(options.report_json)
+        except OSError as error:
+            print(f"autoimport: {options.report_json}: cannot be written ({error.strerror})", file=sys.stderr)
+    if options.report and sys.stderr is not None:
+        report.print_table(sys.stderr)
