@@ -1,0 +1,73 @@
+"""What graph forms call: one module a construct, flat names."""
+
+from __future__ import annotations
+
+from autoimport.operators.access import (
+    attr,
+    augment,
+    context,
+    del_attr,
+    del_global,
+    del_item,
+    forbid,
+    free,
+    global_,
+    handlers,
+    item,
+    iterate,
+    set_attr,
+    set_free,
+    set_global,
+    set_item,
+)
+from autoimport.operators.asserts import assert_, raise_
+from autoimport.operators.calls import call
+from autoimport.operators.comparisons import chain, eq, in_, is_, is_not, ne, not_in
+from autoimport.operators.conditionals import if_, if_exp
+from autoimport.operators.formatting import format_, mod
+from autoimport.operators.lists import set_element_type, stack
+from autoimport.operators.logic import and_, not_, or_, truth
+from autoimport.operators.undefined import Undefined, defined
+from autoimport.operators.unpacking import unpack
+
+__all__ = [
+    "Undefined",
+    "and_",
+    "assert_",
+    "attr",
+    "augment",
+    "call",
+    "chain",
+    "context",
+    "defined",
+    "del_attr",
+    "del_global",
+    "del_item",
+    "eq",
+    "forbid",
+    "format_",
+    "free",
+    "global_",
+    "handlers",
+    "if_",
+    "if_exp",
+    "in_",
+    "is_",
+    "is_not",
+    "item",
+    "iterate",
+    "mod",
+    "ne",
+    "not_",
+    "not_in",
+    "or_",
+    "raise_",
+    "set_attr",
+    "set_element_type",
+    "set_free",
+    "set_global",
+    "set_item",
+    "stack",
+    "truth",
+    "unpack",
+]

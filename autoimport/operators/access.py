@@ -215,5 +215,3 @@ def forbid(what: str) -> None:
     trace = observer.current()
     if trace is not None:
         trace.effect(what)
-
-

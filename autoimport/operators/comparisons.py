@@ -13,7 +13,9 @@ from autoimport.operators import lists, logic, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.checks import refuse
 from autoimport.operators.numbers import Number
+from autoimport.operators.ranges import SymbolicRange
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeNone
 
 _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type})
 _CONTAINERS = (list, tuple)
@@ -41,6 +43,11 @@ def ne(x: Any, y: Any) -> Any:
     return _python(operator.ne, x, y)
 
 
+def resolve(x: Any) -> Any:
+    """The value of a variable that is None or a tensor, checked not to be None."""
+    return x.resolve() if isinstance(x, MaybeNone) else x
+
+
 def _items(x: Any) -> list[Any]:
     if lists.stand_in(x) is not x:
         refuse("a list of symbolic length is compared", error=NotImplementedError)
@@ -61,7 +68,8 @@ def _tensors(x: Any, y: Any, python: Callable[[Any, Any], Any], graph: Any, unli
     In a v1 graph the operators of tensors compare identity, so the operation is built by hand, as
     `tensor_equals` in TensorFlow does for eager tensors.
     """
-    if isinstance(x, Number) and isinstance(y, Number) or tf.compat.v1.executing_eagerly_outside_functions():
+    x, y = resolve(x), resolve(y)
+    if (isinstance(x, Number) and isinstance(y, Number)) or tf.compat.v1.executing_eagerly_outside_functions():
         return python(x, y)
     if x is None or y is None:
         return unlike
@@ -134,8 +142,9 @@ def _in_sequence(x: Any, values: Any) -> Any:
 
 
 def _in_symbolic(x: Any, container: Any) -> Any:
-    if hasattr(type(container), "__contains__"):  # a symbolic range
-        return container.__contains__(x)
+    container = resolve(container)
+    if isinstance(container, SymbolicRange):
+        return container.contains(x)
     if not isinstance(container, (tf.Tensor, tf.Variable)):
         refuse(f"`in` on a symbolic {type(container).__name__}")
     if container.shape.rank != 1:
@@ -164,15 +173,17 @@ def is_(x: Any, y: Any) -> Any:
     """`x is y`. A symbolic bool may be `True` or `False`; other symbolic numbers have no identity."""
     if isinstance(x, Number) or isinstance(y, Number):
         return _number_is(x, y)
-    ask = getattr(type(x), "is_none", None) if y is None and type(x) not in _SCALARS else None
-    return x is y if ask is None or not is_symbolic(x) else ask(x)
+    for value, other in ((x, y), (y, x)):
+        if isinstance(value, MaybeNone) and other is None:
+            return Number(bool, tf.logical_not(value.present))
+    return x is y
 
 
 def _number_is(x: Any, y: Any) -> Any:
     if x is y:
         return True
     number, other = (x, y) if isinstance(x, Number) else (y, x)
-    if number.kind is bool and (type(other) is bool or isinstance(other, Number) and other.kind is bool):
+    if number.kind is bool and (type(other) is bool or (isinstance(other, Number) and other.kind is bool)):
         return eq(number, other)
     if type(other) in (int, float, bool) or isinstance(other, Number):
         refuse("`is` on a symbolic number")

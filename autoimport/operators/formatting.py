@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autoimport.operators import observer
@@ -10,7 +11,7 @@ from autoimport.operators.checks import refuse
 from autoimport.operators.lists import stand_in
 from autoimport.operators.symbolic import is_symbolic
 
-_CONVERSIONS = {"s": str, "r": repr, "a": ascii}
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 

@@ -11,6 +11,7 @@ from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import DTYPES, Number
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeNone
 
 
 def is_symbolic_key(key: Any) -> bool:
@@ -26,13 +27,16 @@ def item(obj: Any, key: Any) -> Any:
     """`obj[key]` where `key` is symbolic."""
     if isinstance(obj, TensorList):
         return obj[key]
+    if isinstance(obj, MaybeNone):
+        return item(obj.resolve(), key)
     if is_symbolic(obj) or isinstance(obj, (tf.Tensor, tf.Variable)):
         return obj[tensor_key(key)]
-    if type(obj) in (list, tuple) and (isinstance(key, Number) or isinstance(key, tf.Tensor)):
+    if type(obj) in (list, tuple) and isinstance(key, (Number, tf.Tensor)):
         return _select(obj, key)
     if type(obj) is range and isinstance(key, Number):
         position = _position(key, len(obj), "range object index out of range")
-        return Number(int, position, 0, max(len(obj) - 1, 0)) * obj.step + obj.start
+        values = position * obj.step + obj.start
+        return Number(int, values, min(obj.start, obj.stop), max(obj.start, obj.stop))
     trace = observer.current()
     return obj[key] if trace is None else trace.read_item(obj, key)
 
@@ -55,7 +59,9 @@ def tensor_key(key: Any) -> Any:
 
 def items(obj: Any) -> Any:
     """The items over which Python iterates in the symbolic `obj`, when their number is known."""
-    if isinstance(obj, TensorList):
+    if isinstance(obj, MaybeNone):
+        return items(obj.resolve())
+    if isinstance(obj, TensorList) or hasattr(obj, "items"):  # also symbolic `enumerate`, `zip`, `reversed`
         return obj.items()
     if isinstance(obj, Number):
         raise TypeError(f"{obj.kind.__name__!r} object is not iterable")

@@ -156,7 +156,7 @@ class TensorList:
             )
             if leaf.kind is not None:
                 rows = tf.cast(rows, dtype or _PLAIN_DTYPES[leaf.kind])
-            if axis == 0 or leaf.shape.rank is None and axis == 0:
+            if axis == 0:
                 return rows
             rank = rows.shape.rank
             if rank is not None and type(axis) is int and -rank <= axis < rank:
@@ -168,7 +168,8 @@ class TensorList:
         """`tf.concat` of the items."""
         leaf = self.structure
         if not isinstance(leaf, Leaf) or leaf.shape.rank in (None, 0) or type(axis) is not int or axis != 0:
-            refuse("a list of symbolic length is concatenated in a way that is not supported", error=NotImplementedError)
+            what = "a list of symbolic length is concatenated in a way that is not supported"
+            refuse(what, error=NotImplementedError)
         self._check(self.count() < 1, "an empty list is concatenated")
         return tf.raw_ops.TensorListConcatV2(
             input_handle=self.handles[0],
@@ -178,7 +179,7 @@ class TensorList:
         )[0]
 
     def _index(self, key: Any) -> Any:
-        if isinstance(key, Number) and key.kind is not float or type(key) in (int, bool):
+        if (isinstance(key, Number) and key.kind is not float) or type(key) in (int, bool):
             index = Number.of(key).int64()
         elif isinstance(key, tf.Tensor) and key.dtype.is_integer and key.shape.rank == 0:
             index = tf.cast(key, tf.int64)

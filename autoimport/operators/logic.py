@@ -12,6 +12,7 @@ import tensorflow as tf
 from autoimport.operators import lists, observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.numbers import Number
+from autoimport.operators.predicates import predicate
 from autoimport.operators.symbolic import is_symbolic
 
 _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
@@ -46,33 +47,7 @@ def truth(x: Any) -> bool:
 
 def condition(x: Any) -> Any:
     """The truth of a symbolic value as a scalar boolean tensor."""
-    if isinstance(x, lists.TensorList):
-        return tf.greater(x.count(), 0)
-    if isinstance(x, Number):
-        return x.tensor if x.kind is bool else tf.not_equal(x.tensor, tf.zeros([], x.tensor.dtype))
-    if not _has_truth(x):
-        return tf.constant(True)  # an object without `__bool__` and `__len__`
-    x = tf.convert_to_tensor(x)
-    size = x.shape.num_elements()
-    if size is not None and size != 1:
-        raise ValueError(
-            "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
-            if size
-            else "The truth value of an empty array is ambiguous."
-        )
-    if x.shape.rank != 0:
-        x = tf.reshape(x, [])  # fails when the graph runs if there is not one element
-    if x.dtype.is_bool:
-        return x
-    return tf.not_equal(x, tf.constant("" if x.dtype == tf.string else 0, x.dtype))
-
-
-def _has_truth(x: Any) -> bool:
-    if isinstance(x, (tf.SparseTensor, tf.IndexedSlices, tf.RaggedTensor, tf.TensorArray)):
-        return False
-    if isinstance(x, (tf.data.Dataset, tf.data.Iterator)):
-        refuse("the truth of a dataset is needed while the graph is built")
-    return True
+    return tf.greater(x.count(), 0) if isinstance(x, lists.TensorList) else predicate(x)
 
 
 def not_(x: Any) -> Any:
@@ -100,10 +75,7 @@ def or_(x: Any, right: Callable[[], Any], *, cheap: bool | None = None) -> Any:
 def _either(x: Any, right: Callable[[], Any], *, is_and: bool, cheap: bool | None) -> Any:
     from autoimport.operators.conditionals import if_exp
 
-    if not isinstance(x, Number) or x.kind is not bool:
-        decide: Any = condition(x)
-    else:
-        decide = x.tensor
+    decide = condition(x)
     if is_harmless(right) if cheap is None else cheap:
         graph = tf.compat.v1.get_default_graph()
         before = len(graph.get_operations())
@@ -120,7 +92,7 @@ def _choose(if_exp: Callable[..., Any], decide: Any, x: Any, right: Callable[[],
 
 def _logical(x: Any, y: Any, graph: Callable[[Any, Any], Any]) -> Any:
     """Two scalar bools combined without a branch; None if they are not."""
-    if isinstance(x, Number) and x.kind is bool and (type(y) is bool or isinstance(y, Number) and y.kind is bool):
+    if isinstance(x, Number) and x.kind is bool and (type(y) is bool or (isinstance(y, Number) and y.kind is bool)):
         return Number(bool, graph(x.tensor, Number.of(y).tensor))
     if isinstance(x, tf.Tensor) and isinstance(y, tf.Tensor) and x.dtype.is_bool and y.dtype.is_bool:
         return graph(x, y) if x.shape.rank == 0 and y.shape.rank == 0 else None

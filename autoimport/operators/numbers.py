@@ -268,7 +268,8 @@ def _multiply(x: Number, y: Number) -> Number:
 def _divisor(y: Number, tensor: Any) -> Any:
     """`tensor`, the value of `y`, checked not to be zero."""
     constant = tf.get_static_value(tensor)
-    if constant is not None and constant != 0 or y.kind is not float and (y.low > 0 or y.high < 0):
+    is_bounded = y.kind is not float and (y.low > 0 or y.high < 0)
+    if is_bounded or (constant is not None and constant != 0):
         return tensor
     zero = tf.equal(tensor, tf.zeros([], tensor.dtype))
     tensor = fail_if(zero, "division by zero", tensor)

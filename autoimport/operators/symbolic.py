@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 _KNOWN: frozenset[type] = frozenset(
-    {bool, int, float, complex, str, bytes, bytearray, type(None), list, tuple, dict, set, frozenset, range, slice, type}
+    {bool, int, float, complex, str, bytes, type(None), type, list, tuple, dict, set, frozenset, range, slice}
 )
 
 # Types of this package (Number, TensorList, ...) add themselves here, so that the module stays at the bottom.
@@ -47,9 +47,8 @@ def is_symbolic(x: Any) -> bool:
     """
     if type(x) in _KNOWN:
         return False
-    if not isinstance(x, _symbolic_types):
-        if _keras_seen or not _meet_keras() or not isinstance(x, _symbolic_types):
-            return False
+    if not isinstance(x, _symbolic_types) and not (_meet_keras() and isinstance(x, _symbolic_types)):
+        return False
     if tf.executing_eagerly():
         return False
     return not is_concrete(x)
@@ -67,6 +66,8 @@ def is_concrete(x: Any) -> bool:
 def _meet_keras() -> bool:
     """Add Keras's own variables and symbolic tensors once the program has imported Keras; True if that was now."""
     global _keras_seen, _symbolic_types
+    if _keras_seen:
+        return False
     keras = sys.modules.get("keras")
     variable, tensor = getattr(keras, "Variable", None), getattr(keras, "KerasTensor", None)
     if not isinstance(variable, type) or not isinstance(tensor, type):

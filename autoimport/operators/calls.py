@@ -1,0 +1,102 @@
+"""A call in a graph form -> an operator for builtins, the journal for changes of containers, else the call itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import BuiltinMethodType
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import lists, math_functions, observer, python_builtins
+from autoimport.operators.access import iterate
+from autoimport.operators.formatting import check_text
+from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
+from autoimport.operators.numbers import Number
+
+Operator = Callable[..., Any]
+
+# By identity, so that a name that was given another meaning calls that.
+_OPERATORS: dict[int, tuple[Any, Operator]] = {
+    id(fn): (fn, operator) for fn, operator in {**python_builtins.OPERATORS, **math_functions.OPERATORS}.items()
+}
+# These read the items of their list themselves and would see the stand-in.
+_OF_LISTS: dict[int, tuple[Any, Operator]] = {
+    id(tf.stack): (tf.stack, lambda values, axis=0, name=None: lists.stand_in(values).stack(axis)),
+    id(tf.concat): (tf.concat, lambda values, axis, name=None: lists.stand_in(values).concat(axis)),
+}
+
+
+def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`fn(*args, **kwargs)`."""
+    known = _OPERATORS.get(id(fn))
+    if known is not None:
+        return known[1](*args, **kwargs)
+    if type(fn) is BuiltinMethodType:
+        owner = fn.__self__
+        if is_mutable(owner):
+            if fn.__name__ in MUTATING:
+                return _mutate(fn, owner, args, kwargs)
+            owner = lists.stand_in(owner)
+            if isinstance(owner, lists.TensorList):
+                owner.items()  # gives up, unless the length is known after all
+        elif isinstance(owner, str) and fn.__name__ in ("format", "format_map", "join"):
+            args = _text_arguments(fn.__name__, args, kwargs)
+    args = tuple(_argument(fn, arg) for arg in args)
+    kwargs = {name: _argument(fn, arg) for name, arg in kwargs.items()}
+    if any(isinstance(arg, lists.TensorList) for arg in (*args, *kwargs.values())):
+        known = _OF_LISTS.get(id(fn))
+        if known is not None:
+            return known[1](*args, **kwargs)
+    trace = observer.current()
+    return fn(*args, **kwargs) if trace is None else trace.call(fn, args, kwargs)
+
+
+def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A method that changes a builtin container in place."""
+    name = fn.__name__
+    before_mutation(owner, f"{type(owner).__name__}.{name}")
+    if lists.stand_in(owner) is not owner:
+        return lists.change(owner, name, args)
+    if name in ("extend", "update", "extendleft") or name.endswith("_update"):
+        args = tuple(arg if isinstance(arg, dict) else iterate(arg) for arg in args)
+    return fn(*args, **kwargs)
+
+
+def _text_arguments(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    if method == "join" and observer.current() is not None:
+        return tuple(list(iterate(arg)) for arg in args)
+    for arg in (*args, *kwargs.values()):
+        check_text(arg)
+    return args
+
+
+def _argument(fn: Any, arg: Any) -> Any:
+    """An argument as a library takes it: TensorFlow packs lists of tensors, not of Numbers."""
+    if type(arg) is list:
+        arg = lists.stand_in(arg)
+    if type(arg) not in (list, tuple) or not _is_library(fn):
+        return arg
+    return packed(arg)
+
+
+def _is_library(fn: Any) -> bool:
+    module = getattr(fn, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] in ("tensorflow", "keras")
+
+
+def packed(values: Any) -> Any:
+    """A list or tuple with its Numbers as tensors of the dtype of the tensors beside them."""
+    if not any(isinstance(value, Number) or type(value) in (list, tuple) for value in values):
+        return values
+    dtypes = [value.dtype for value in values if isinstance(value, (tf.Tensor, tf.Variable))]
+    kinds = {value.kind if isinstance(value, Number) else type(value) for value in values}
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, Number):
+            if dtypes:
+                return value.cast(dtypes[0])
+            return tf.cast(value.tensor, tf.float32) if float in kinds else tf.convert_to_tensor(value)
+        return packed(value) if type(value) in (list, tuple) else value
+
+    return type(values)(convert(value) for value in values)

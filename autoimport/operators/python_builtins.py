@@ -1,0 +1,374 @@
+"""Python's builtin functions -> Python's own results, or graph where an argument is symbolic.
+
+`OPERATORS` maps each builtin to its operator, which takes the builtin's own arguments. In a trace of ours the items of
+containers that are older than the trace are read through the observer, and what no trace can hold gives it up.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import access, folds, observer
+from autoimport.operators.access import iterate
+from autoimport.operators.checks import refuse
+from autoimport.operators.conversions import to_bool, to_float, to_int
+from autoimport.operators.formatting import check_text
+from autoimport.operators.lists import TensorList, stand_in
+from autoimport.operators.logic import python_truth, truth
+from autoimport.operators.numbers import Number
+from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
+from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeNone
+
+_MISSING: Any = object()
+
+
+def plain_call(fn: Any, *args: Any, **kwargs: Any) -> Any:
+    """The builtin itself, seen by the observer."""
+    trace = observer.current()
+    return fn(*args, **kwargs) if trace is None else trace.call(fn, args, kwargs)
+
+
+def len_(x: Any, /) -> Any:
+    """`len(x)`."""
+    x = stand_in(x)
+    if not is_symbolic(x):
+        return plain_call(len, x)
+    if isinstance(x, MaybeNone):
+        return len_(x.resolve())
+    if isinstance(x, (TensorList, SymbolicRange)):
+        return x.length()
+    if isinstance(x, Number):
+        raise TypeError(f"object of type {x.kind.__name__!r} has no len()")
+    if isinstance(x, (tf.Tensor, tf.Variable)):
+        if x.shape.rank == 0:
+            raise TypeError("Scalar tensor has no `len()`")
+        if x.shape.rank is not None and x.shape[0] is not None:
+            return x.shape[0]
+        return Number(int, tf.shape(x, tf.int64)[0], 0, 2**40)
+    if isinstance(x, tf.RaggedTensor):
+        return Number(int, x.nrows(tf.int64), 0, 2**40)
+    if isinstance(x, tf.data.Dataset):
+        return Number(int, x.cardinality())
+    return plain_call(len, x)
+
+
+def range_(*args: Any) -> Any:
+    """`range(...)`; a `SymbolicRange` if a bound is symbolic."""
+    if not any(is_symbolic(arg) for arg in args) or not 1 <= len(args) <= 3:
+        return range(*args)
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    return SymbolicRange(_bound(start), _bound(stop), _bound(step))
+
+
+def _bound(x: Any) -> Number:
+    if isinstance(x, MaybeNone):
+        x = x.resolve()
+    kind = x.kind if isinstance(x, Number) else type(x)
+    if kind is bool:
+        return Number.of(to_int(x))
+    if kind is int:
+        return Number.of(x)
+    if isinstance(x, (tf.Tensor, tf.Variable)) and x.dtype.is_integer:
+        return Number.of(to_int(x))
+    name = kind.__name__ if isinstance(kind, type) else str(kind)
+    raise TypeError(f"{name!r} object cannot be interpreted as an integer")
+
+
+def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    """`enumerate(iterable, start)`."""
+    if is_symbolic(stand_in(iterable)) or is_symbolic(start):
+        return SymbolicEnumerate(stand_in(iterable), start)
+    return enumerate(iterate(iterable), start)
+
+
+def zip_(*iterables: Any, strict: bool = False) -> Any:
+    """`zip(*iterables)`."""
+    if any(is_symbolic(stand_in(iterable)) for iterable in iterables):
+        return SymbolicZip(tuple(stand_in(iterable) for iterable in iterables), strict)
+    return zip(*(iterate(iterable) for iterable in iterables), strict=strict)
+
+
+def reversed_(x: Any, /) -> Any:
+    """`reversed(x)`."""
+    x = stand_in(x)
+    if is_symbolic(x):
+        return SymbolicReversed(x)
+    return reversed(list(iterate(x))) if isinstance(x, (list, tuple)) else plain_call(reversed, x)
+
+
+def map_(fn: Any, *iterables: Any) -> Any:
+    """`map(fn, *iterables)`."""
+    from autoimport.operators.calls import call
+
+    return map(functools.partial(call, fn), *(iterate(iterable) for iterable in iterables))
+
+
+def filter_(fn: Any, iterable: Any, /) -> Any:
+    """`filter(fn, iterable)`."""
+    from autoimport.operators.calls import call
+
+    if fn is None:
+        return filter(truth, iterate(iterable))
+    return filter(lambda item: truth(call(fn, item)), iterate(iterable))
+
+
+def iter_(x: Any, /, *sentinel: Any) -> Any:
+    """`iter(x)`."""
+    x = stand_in(x)
+    if sentinel or (is_symbolic(x) and isinstance(x, (tf.data.Dataset, tf.data.Iterator))):
+        return plain_call(iter, x, *sentinel)
+    return iter(iterate(x))
+
+
+def next_(iterator: Any, /, *default: Any) -> Any:
+    """`next(iterator)`; a dataset's iterator may have a default in the person's own graph."""
+    if is_symbolic(iterator) and default and observer.current() is None:
+        from autoimport.operators.conditionals import if_exp
+
+        optional = iterator.get_next_as_optional()
+        return if_exp(optional.has_value(), optional.get_value, lambda: default[0])
+    trace = observer.current()
+    if trace is not None:
+        trace.mutate(iterator, "next")
+    return next(iterator, *default)
+
+
+def list_(*args: Any) -> Any:
+    """`list(iterable)`."""
+    return list(*(iterate(arg) for arg in args))
+
+
+def tuple_(*args: Any) -> Any:
+    """`tuple(iterable)`."""
+    return tuple(*(iterate(arg) for arg in args))
+
+
+def set_(*args: Any) -> Any:
+    """`set(iterable)`."""
+    return set(*(iterate(arg) for arg in args))
+
+
+def dict_(*args: Any, **kwargs: Any) -> Any:
+    """`dict(mapping_or_pairs, **kwargs)`."""
+    if args and type(args[0]) is dict:
+        return {**{key: access.item(args[0], key) for key in iterate(args[0])}, **kwargs}
+    if args and hasattr(args[0], "keys"):
+        return plain_call(dict, *args, **kwargs)
+    return dict(*(iterate(arg) for arg in args), **kwargs)
+
+
+def abs_(x: Any, /) -> Any:
+    """`abs(x)`."""
+    return abs(x.resolve() if isinstance(x, MaybeNone) else x)
+
+
+def divmod_(x: Any, y: Any, /) -> Any:
+    """`divmod(x, y)`."""
+    return plain_call(divmod, x, y) if not isinstance(x, Number) and not isinstance(y, Number) else divmod(x, y)
+
+
+def pow_(base: Any, exp: Any, mod: Any = None) -> Any:
+    """`pow(base, exp, mod)`."""
+    return pow(base, exp) if mod is None else pow(base, exp, mod)
+
+
+def round_(number: Any, ndigits: Any = None) -> Any:
+    """`round(number, ndigits)`."""
+    if isinstance(number, Number):
+        return number.__round__(ndigits)
+    if is_symbolic(number) and observer.current() is not None:
+        refuse("`round` of a tensor")
+    return plain_call(round, number) if ndigits is None else plain_call(round, number, ndigits)
+
+
+def int_(*args: Any, **kwargs: Any) -> Any:
+    """`int(x)`."""
+    return to_int(args[0]) if len(args) == 1 and is_symbolic(args[0]) else plain_call(int, *args, **kwargs)
+
+
+def float_(*args: Any) -> Any:
+    """`float(x)`."""
+    return to_float(args[0]) if len(args) == 1 and is_symbolic(args[0]) else plain_call(float, *args)
+
+
+def bool_(*args: Any) -> Any:
+    """`bool(x)`."""
+    if len(args) != 1:
+        return bool(*args)
+    x = stand_in(args[0])
+    return to_bool(x) if is_symbolic(x) else python_truth(x)
+
+
+def print_(*args: Any, **kwargs: Any) -> None:
+    """`print(...)`: at once in the person's graph, as today; impossible in a trace of ours."""
+    access.forbid("print")
+    print(*args, **kwargs)  # the person's own print
+
+
+def str_(*args: Any, **kwargs: Any) -> Any:
+    """`str(x)`."""
+    if len(args) == 1:
+        check_text(args[0])
+    return str(*args, **kwargs)
+
+
+def repr_(x: Any, /) -> str:
+    """`repr(x)`."""
+    check_text(x)
+    return repr(x)
+
+
+def format_builtin(x: Any, spec: str = "", /) -> str:
+    """`format(x, spec)`."""
+    check_text(x)
+    return format(x, spec)
+
+
+def getattr_(obj: Any, name: str, /, *default: Any) -> Any:
+    """`getattr(obj, name, default)`."""
+    if isinstance(obj, MaybeNone) and default:
+        refuse("an attribute of what may be None")
+    try:
+        return access.attr(obj, name)
+    except AttributeError:
+        if not default:
+            raise
+        _only_if_fixed(obj, name)
+        return default[0]
+
+
+def hasattr_(obj: Any, name: str, /) -> bool:
+    """`hasattr(obj, name)`."""
+    return getattr_(obj, name, _MISSING) is not _MISSING
+
+
+def _only_if_fixed(obj: Any, name: str) -> None:
+    """Give a trace up that rests on a missing attribute, which could be there at the next call."""
+    if observer.current() is not None and (hasattr(obj, "__dict__") or is_symbolic(obj)):
+        refuse(f"the attribute {name} is missing")
+
+
+def setattr_(obj: Any, name: str, value: Any, /) -> None:
+    """`setattr(obj, name, value)`."""
+    access.set_attr(obj, name, value)
+
+
+def delattr_(obj: Any, name: str, /) -> None:
+    """`delattr(obj, name)`."""
+    access.del_attr(obj, name)
+
+
+def isinstance_(obj: Any, classes: Any, /) -> bool:
+    """`isinstance(obj, classes)`: a symbolic number is an int, float or bool."""
+    if isinstance(obj, Number):
+        return issubclass(obj.kind, classes)
+    if isinstance(obj, MaybeNone):
+        refuse("the class of what may be None")
+    if isinstance(obj, SymbolicRange):
+        return issubclass(range, classes)
+    return isinstance(obj, classes) if is_symbolic(obj) else bool(plain_call(isinstance, obj, classes))
+
+
+def type_(*args: Any, **kwargs: Any) -> Any:
+    """`type(x)`."""
+    if len(args) != 1:
+        access.forbid("class definition")
+        return type(*args, **kwargs)
+    if isinstance(args[0], Number):
+        return args[0].kind
+    if is_symbolic(args[0]) and observer.current() is not None:
+        refuse("the type of a symbolic value")
+    return type(args[0])
+
+
+def id_(x: Any, /) -> int:
+    """`id(x)`."""
+    if is_symbolic(x) and observer.current() is not None:
+        refuse("the identity of a symbolic value")
+    return int(plain_call(id, x))
+
+
+def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    """`sorted(iterable, key, reverse)`."""
+    from autoimport.operators.calls import call
+
+    iterable = stand_in(iterable)
+    by = None if key is None else functools.partial(call, key)
+    if isinstance(iterable, (tf.Tensor, tf.Variable)) and is_symbolic(iterable) and by is None:
+        if observer.current() is not None and not iterable.dtype.is_integer:
+            refuse("a tensor of floats is sorted by Python")
+        if iterable.shape.rank == 1:
+            ordered = tf.sort(iterable, direction="DESCENDING" if reverse else "ASCENDING")
+            return list(iterate(ordered))
+    return sorted(iterate(iterable), key=by, reverse=reverse)
+
+
+def _world(name: str) -> Callable[..., Any]:
+    """A builtin that acts on the world: never in a trace of ours."""
+    fn = getattr(builtins, name)
+
+    def operator(*args: Any, **kwargs: Any) -> Any:
+        access.forbid(f"{name}()")
+        return fn(*args, **kwargs)
+
+    return operator
+
+
+def _super(*args: Any) -> Any:
+    return super(*args)
+
+
+def frozenset_(iterable: Iterable[Any] = (), /) -> Any:
+    """`frozenset(iterable)`."""
+    return frozenset(iterate(iterable))
+
+
+OPERATORS: dict[Any, Callable[..., Any]] = {
+    len: len_,
+    range: range_,
+    enumerate: enumerate_,
+    zip: zip_,
+    reversed: reversed_,
+    map: map_,
+    filter: filter_,
+    iter: iter_,
+    next: next_,
+    list: list_,
+    tuple: tuple_,
+    set: set_,
+    frozenset: frozenset_,
+    dict: dict_,
+    abs: abs_,
+    divmod: divmod_,
+    pow: pow_,
+    round: round_,
+    int: int_,
+    float: float_,
+    bool: bool_,
+    print: print_,
+    str: str_,
+    repr: repr_,
+    format: format_builtin,
+    getattr: getattr_,
+    hasattr: hasattr_,
+    setattr: setattr_,
+    delattr: delattr_,
+    isinstance: isinstance_,
+    type: type_,
+    id: id_,
+    sorted: sorted_,
+    super: _super,
+    min: folds.min_,
+    max: folds.max_,
+    sum: folds.sum_,
+    any: folds.any_,
+    all: folds.all_,
+    functools.reduce: folds.reduce_,
+    **{getattr(builtins, name): _world(name) for name in ("input", "open", "breakpoint", "__import__")},
+}

@@ -1,0 +1,91 @@
+"""`range`, `enumerate` and `zip` whose items only the graph knows -> objects that `for_` turns into graph loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import symbolic
+from autoimport.operators.access import iterate
+from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.numbers import Number
+
+
+@symbolic.register
+class SymbolicRange:
+    """`range(start, stop, step)` with a symbolic bound; its items are ints, as in Python.
+
+    Attributes:
+      start, stop, step: Numbers of kind int.
+    """
+
+    __slots__ = ("start", "step", "stop")
+
+    def __init__(self, start: Number, stop: Number, step: Number) -> None:
+        self.start = start
+        self.stop = stop
+        if step.low <= 0 <= step.high:
+            tensor = fail_if(tf.equal(step.int64(), 0), "range() arg 3 must not be zero", step.int64())
+            step = Number(int, tf.where(tf.equal(tensor, 0), tf.ones([], tf.int64), tensor), step.low, step.high)
+        self.step = step
+
+    def length(self) -> Number:
+        """The number of items."""
+        start, stop, step = self.start.int64(), self.stop.int64(), self.step.int64()
+        # Floor division by the step, rounded up: -(-n // step) is exact for both signs.
+        count = tf.maximum(-tf.math.floordiv(start - stop, step), 0)
+        return Number(int, count, 0)
+
+    def at(self, position: Any) -> Number:
+        """The item at an int64 `position` that is known to be inside."""
+        low = min(self.start.low, self.stop.low)
+        high = max(self.start.high, self.stop.high)
+        return Number(int, self.start.int64() + position * self.step.int64(), low, high)
+
+    def contains(self, x: Any) -> Number:
+        """`x in range(...)` for an int."""
+        if type(x) not in (int, bool) and not (isinstance(x, Number) and x.kind is not float):
+            refuse("`in` on a symbolic range")
+        value, start, stop, step = Number.of(x).int64(), self.start.int64(), self.stop.int64(), self.step.int64()
+        inside = tf.where(step > 0, (start <= value) & (value < stop), (stop < value) & (value <= start))
+        return Number(bool, inside & tf.equal(tf.math.floormod(value - start, step), 0))
+
+
+@symbolic.register
+@dataclass(frozen=True, eq=False)
+class SymbolicEnumerate:
+    """`enumerate(iterable, start)` over a symbolic iterable; items are (int, item)."""
+
+    iterable: Any
+    start: Any
+
+    def items(self) -> Any:
+        """For Python to iterate over, where the number of items is known."""
+        return enumerate(iterate(self.iterable), self.start)
+
+
+@symbolic.register
+@dataclass(frozen=True, eq=False)
+class SymbolicZip:
+    """`zip(*iterables)` of which one at least is symbolic; it ends with the shortest."""
+
+    iterables: tuple[Any, ...]
+    strict: bool = False
+
+    def items(self) -> Any:
+        """For Python to iterate over, where the number of items is known."""
+        return zip(*(iterate(iterable) for iterable in self.iterables), strict=self.strict)
+
+
+@symbolic.register
+@dataclass(frozen=True, eq=False)
+class SymbolicReversed:
+    """`reversed(iterable)` over a symbolic range or tensor."""
+
+    iterable: Any
+
+    def items(self) -> Any:
+        """For Python to iterate over, where the number of items is known."""
+        return reversed(list(iterate(self.iterable)))

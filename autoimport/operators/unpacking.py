@@ -1,0 +1,81 @@
+"""`a, (b, *c) = value` -> a tuple with as many items as there are targets, one level at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators.access import iterate
+from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.lists import TensorList, stand_in
+from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeNone
+
+
+def unpack(value: Any, before: int, after: int | None) -> tuple[Any, ...]:
+    """The items for the targets of one level.
+
+    Args:
+      value: what is unpacked.
+      before: the number of targets, up to the starred one if there is one.
+      after: the number of targets behind the starred one; None if there is none.
+    Returns:
+      The items; that of a starred target is not yet a list: Python's own unpacking of the result makes it one.
+    Raises:
+      ValueError, TypeError: as Python does.
+    """
+    value = stand_in(value)
+    if isinstance(value, MaybeNone):
+        value = value.resolve()
+    if is_symbolic(value) and after is None:
+        return tuple(_rows(value, before))
+    if isinstance(value, (tuple, list)) and type(value) not in (tuple, list):
+        return tuple(value) if after is not None else _exactly(tuple(value), before)
+    items = iterate(value)
+    if after is not None:
+        found = tuple(items)
+        if len(found) < before + after:
+            raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(found)})")
+        return found
+    return _exactly(items, before)
+
+
+def _exactly(items: Any, count: int) -> tuple[Any, ...]:
+    """`count` items and not one more, taken as Python takes them: an endless iterator is asked for one too many."""
+    try:
+        iterator = iter(items)
+    except TypeError:
+        raise TypeError(f"cannot unpack non-iterable {type(items).__name__} object") from None
+    found = []
+    for _ in range(count):
+        try:
+            found.append(next(iterator))
+        except StopIteration:
+            raise ValueError(f"not enough values to unpack (expected {count}, got {len(found)})") from None
+    for _ in iterator:
+        raise ValueError(f"too many values to unpack (expected {count})")
+    return tuple(found)
+
+
+def _rows(value: Any, count: int) -> Any:
+    """The rows of a tensor; if their number is unknown, they must be as many as the targets."""
+    if isinstance(value, (tf.Tensor, tf.Variable)) and value.shape.rank != 0:
+        known = value.shape[0] if value.shape.rank is not None else None
+        if known is None:
+            tensor = tf.convert_to_tensor(value)
+            if tensor.shape.rank is None:
+                refuse("a tensor of unknown rank is unpacked")
+            tensor = _checked(tensor, count)
+            return tf.unstack(tensor, num=count)
+    if isinstance(value, TensorList):
+        value = value.items()
+    return _exactly(iterate(value), count)
+
+
+def _checked(tensor: Any, count: int) -> Any:
+    size = tf.shape(tensor)[0]
+    tensor = fail_if(tf.not_equal(size, count), f"wrong number of values to unpack (expected {count})", tensor)
+    shape = tf.concat([[count], tf.shape(tensor)[1:]], 0)
+    result = tf.slice(tensor, tf.zeros_like(shape), tf.minimum(shape, tf.shape(tensor)))
+    return tf.ensure_shape(result, [count, *tensor.shape[1:]])
