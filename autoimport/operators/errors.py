@@ -11,12 +11,14 @@ class Unstageable(BaseException):
     Attributes:
       reason: what stood in the way, in words for the report.
       remedy: what the person could change, or "".
+      line: the line in the person's file, where the traceback does not tell.
     """
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.remedy = remedy
+        self.line: int | None = None
 
 
 class Diverged(BaseException):

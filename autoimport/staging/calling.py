@@ -141,7 +141,7 @@ class Caller:
                 raise Unstageable(f"makes a {cls.__name__}")
             return self._run(cls, args, kwargs)
         code = getattr(maker, "__code__", None)
-        custom_new = cls.__new__ is not object.__new__ and not gated(getattr(cls.__new__, "__code__", plain.__code__))
+        custom_new = cls.__new__ is not object.__new__ and not gated(getattr(cls.__new__, "__code__", _nothing.__code__))
         custom_meta = type(cls) is not type and type(cls).__module__ != "abc"
         if custom_new or custom_meta or not (maker is object.__init__ or code is not None and (gated(code) or plain(code))):
             raise Unstageable(f"makes a {cls.__qualname__}, whose constructor is not converted")
@@ -175,3 +175,6 @@ class Caller:
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*(self.export(item) for item in value))
         return value
+
+
+def _nothing() -> None: ...

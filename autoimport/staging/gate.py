@@ -10,6 +10,7 @@ import builtins
 import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from autoimport.staging import registry
@@ -17,7 +18,7 @@ from autoimport.staging import registry
 # Calls without TensorFlow, or without a tensor in sight, after which a function counts as plain Python.
 PYTHON_AFTER = 16
 
-Enter = Callable[[registry.Site, dict[str, Any], Any, tuple[Any, ...]], bool]
+Enter = Callable[[registry.Site, FrameType, Any, tuple[Any, ...]], bool]
 
 
 class _Results(threading.local):
@@ -32,12 +33,12 @@ _enter: Enter | None = None
 def enter(key: str, index: int, cells: Any, /, *args: Any) -> bool:
     """Whether this call ran as a graph; its result then waits for `take`."""
     site = registry.modules[key].sites[index]
+    if _enter is None:
+        tensorflow = sys.modules.get("tensorflow")
+        if tensorflow is not None and not getattr(tensorflow.__spec__, "_initializing", False):
+            attach()
     if _enter is not None:
-        return _enter(site, sys._getframe(1).f_globals, cells, args)
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and not getattr(tensorflow.__spec__, "_initializing", False):
-        attach()
-        return enter(key, index, cells, *args) if _enter is None else _enter(site, sys._getframe(1).f_globals, cells, args)
+        return _enter(site, sys._getframe(1), cells, args)
     site.calls += 1
     if site.calls >= PYTHON_AFTER:
         site.close("python")

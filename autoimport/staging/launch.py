@@ -6,6 +6,7 @@ when the graph found out at run time that only eager can do it.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.staging import tf_internals
-from autoimport.staging.sources import Check
+from autoimport.staging.sources import Check, Relaxed
 
 
 class _Answer:
@@ -29,7 +30,7 @@ MISS = _Answer("MISS")
 EAGER = _Answer("EAGER")
 
 
-@dataclass
+@dataclass(eq=False)
 class Specialisation:
     """A traced graph and all that a launch needs.
 
@@ -37,8 +38,10 @@ class Specialisation:
       function: the concrete function; inputs, outputs: how many flat tensors go in and come out.
       check: reads the inputs, or returns the number of the guard that failed; explain tells what that guard asked.
       build: from the values behind the inputs and the outputs to the result.
+      shapes: the shapes it was made for, by the text of their source (None where any size will do), and read_shapes:
+        those of another call.
+      pinned: weak references to the objects without which it is of no use.
       cost: operations in the graph. pure: it changes nothing, so that a failed launch may run again eagerly.
-      bails: it checks conditions under which the call must run eagerly.
       failed: number of the guard that failed last.
     """
 
@@ -48,9 +51,11 @@ class Specialisation:
     inputs: int
     outputs: int
     build: Callable[[list[Any], list[Any]], Any]
+    shapes: dict[str, tuple[int | None, ...]]
+    read_shapes: Callable[..., dict[str, tuple[int, ...]]]
+    pinned: list[weakref.ref[Any]]
     cost: int
     pure: bool
-    bails: bool
     failed: int = -1
 
     def __post_init__(self) -> None:
@@ -75,3 +80,23 @@ class Specialisation:
                 return EAGER
             raise
         return self.build(values[self.inputs :], outputs)
+
+    def changed_shapes(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Relaxed:
+        """The dimensions in which the tensors of a call differ from those that the graph was made for."""
+        changed: Relaxed = {}
+        for text, now in self.read_shapes(namespace, cells, args).items():
+            then = self.shapes[text]
+            if len(now) == len(then) and now != then:
+                changed[text] = tuple(a is None or a != b for a, b in zip(then, now, strict=True))
+        return changed
+
+    def drop_with_its_objects(self, drop: Callable[[], Callable[[Specialisation], None] | None]) -> None:
+        """Call `drop` when an object that the graph holds on to (a model, a variable) is freed by the program."""
+        self_ref = weakref.ref(self)
+
+        def freed(_: Any) -> None:
+            specialisation, call = self_ref(), drop()
+            if specialisation is not None and call is not None:
+                call(specialisation)
+
+        self._watches = [weakref.ref(held, freed) for ref in self.pinned if (held := ref()) is not None]

@@ -96,3 +96,8 @@ class LibraryStates:
         if not states:
             return None
         return lambda: all(state.unchanged() for state in states)
+
+    def forget(self) -> None:
+        """Let go of the objects."""
+        self._parts.clear()
+        self._losses.clear()

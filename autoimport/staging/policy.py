@@ -12,10 +12,11 @@ from autoimport import config
 TRACE_COST = 25
 # A loop in the body runs many operations a call for each one that is traced.
 TRACE_COST_WITH_LOOP = 8
+MANY_OPERATIONS = 1000
 # A launch costs what some eight eager operations cost.
 LEAST_OPERATIONS = 9
 MOST_SPECIALISATIONS = 8
-MOST_FAILURES = 3
+MOST_FAILURES = 2
 MOST_BAILS = 5
 
 
@@ -25,16 +26,30 @@ class Policy:
     def __init__(self, has_loop: bool) -> None:
         fixed = config.current().stage_after
         self._fixed = fixed
+        self._has_loop = has_loop
         self._wait = fixed if fixed is not None else TRACE_COST_WITH_LOOP if has_loop else TRACE_COST
         self._waited = 0
         self._specialisations = 0
-        self._failures = 0
+        self.failures = 0
         self._bails = 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether the site has been called and has no graph yet."""
+        return self._waited > 0 and self._specialisations == 0
 
     def wants_trace(self) -> bool:
         """Whether this call, for which there is no graph, is to be traced."""
         self._waited += 1
         return self._waited > self._wait
+
+    def is_worthwhile(self, operations: int) -> bool:
+        """Note what one eager call runs; whether a trace is worth a thought at all."""
+        if self._fixed is not None:
+            return True
+        if self._has_loop and operations >= MANY_OPERATIONS:
+            self._wait = 2
+        return operations >= LEAST_OPERATIONS
 
     def pays(self, operations: int) -> bool:
         """Whether a graph of so many operations is faster than eager."""
@@ -50,9 +65,9 @@ class Policy:
 
     def another_failure(self) -> bool:
         """Note a failed trace; whether that is enough. What fails for one input may go for the next."""
-        self._failures += 1
+        self.failures += 1
         self._waited = 0 if self._fixed is None else self._waited
-        return self._failures >= MOST_FAILURES
+        return self.failures >= MOST_FAILURES
 
     def another_bail(self) -> bool:
         """Note a launch that sent its call back to eager; whether that is enough."""

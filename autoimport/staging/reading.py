@@ -20,7 +20,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.staging import tf_internals, trust
 from autoimport.staging.library_state import LibraryStates
 from autoimport.staging.ours import gated, plain
-from autoimport.staging.sources import GuardBuilder, Source
+from autoimport.staging.sources import GuardBuilder, Relaxed, Source
 from autoimport.staging.values import Array, Shape, is_numpy
 
 SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
@@ -38,18 +38,28 @@ class Reader:
     Attributes:
       builder: the guards so far.
       inputs: the placeholders of the graph, `expressions` what the check function returns for each.
+      shapes: the shapes that the tensors have in this trace, by the text of their source (None: any size).
       origins: id of a placeholder -> its source, for results that are an argument itself.
     """
 
-    def __init__(self, graph: Callable[[], Any]) -> None:
+    def __init__(self, graph: Callable[[], Any], relaxed: Relaxed) -> None:
         self.builder = GuardBuilder()
         self.inputs: list[Any] = []
         self.expressions: list[str] = []
+        self.shapes: dict[str, tuple[int | None, ...]] = {}
+        self.shape_sources: dict[str, Source] = {}
         self.origins: dict[int, Source] = {}
         self.states = LibraryStates()
         self._graph = graph
+        self._relaxed = relaxed
         self._old: dict[int, tuple[Any, Source]] = {}
         self._tensors: dict[tuple[Source, Any], Any] = {}
+
+    def forget(self) -> None:
+        """Let go of everything that was read."""
+        for table in (self.origins, self._old, self._tensors):
+            table.clear()
+        self.states.forget()
 
     # Sources ----------------------------------------------------------------------------------------------------
 
@@ -131,14 +141,21 @@ class Reader:
         if value.dtype in (tf.resource, tf.variant):
             self.builder.require(source, f"{{v}} is {self.builder.constant(value)}", "was another resource")
             return value
+        now = tf_internals.shape_tuple(value)
+        mask = self._relaxed.get(source.text, ())
+        shape = tuple(None if free else size for size, free in zip(now, mask, strict=True)) if mask else now
+        fixed = [f"{{v}}._shape_tuple()[{i}] == {size}" for i, size in enumerate(shape) if size is not None]
+        same_shape = f"{{v}}._shape_tuple() == {now!r}"
+        if None in shape:
+            same_shape = " and ".join([f"len({{v}}._shape_tuple()) == {len(shape)}", *fixed])
         self.builder.require(
             source,
             f"{{v}}.__class__ is {self.builder.constant(tf_internals.EagerTensor)}"
-            f" and {{v}}._datatype_enum() == {tf_internals.type_number(value)}"
-            f" and {{v}}._shape_tuple() == {tf_internals.shape_tuple(value)!r}",
-            f"was a {value.dtype.name} tensor of shape {tf_internals.shape_tuple(value)}",
+            f" and {{v}}._datatype_enum() == {tf_internals.type_number(value)} and {same_shape}",
+            f"was a {value.dtype.name} tensor of shape {shape}",
         )
-        placeholder = self._input(value.dtype, value.shape, self.builder.value(source))
+        self.shapes[source.text], self.shape_sources[source.text] = shape, source
+        placeholder = self._input(value.dtype, shape, self.builder.value(source))
         self.origins[id(placeholder)] = source
         self._tensors[source, None] = placeholder
         return placeholder

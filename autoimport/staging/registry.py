@@ -25,6 +25,7 @@ class Site:
       calls: calls that went through the gate while it was open; graph_calls: those that ran in a graph, its own or
         a caller's. traces: traces made, successful or not. The times are milliseconds, summed.
       closed: the verdict is eager, so the gate is 0 except while a graph is under construction.
+      sample_ms: what one early eager call took, 0.0 if none was looked at.
       mind: staging's own object for this site (specialisations, policy), made on first need.
     """
 
@@ -38,11 +39,16 @@ class Site:
     calls: int = 0
     graph_calls: int = 0
     traces: int = 0
-    eager_ms: float = 0.0
     graph_ms: float = 0.0
     trace_ms: float = 0.0
+    sample_ms: float = 0.0
     closed: bool = False
     mind: Any = None
+
+    @property
+    def eager_ms(self) -> float:
+        """What the eager calls took, reckoned from the one that was looked at."""
+        return self.sample_ms * (self.calls - self.graph_calls)
 
     def close(self, state: str, reason: str | None = None, reason_line: int | None = None) -> None:
         """Settle the verdict: from now on the untouched body runs, and a call costs a few nanoseconds more."""
@@ -84,6 +90,7 @@ class Module:
 
 modules: dict[str, Module] = {}
 loaded: list[Module] = []
+_sites_by_code: dict[CodeType, Site | None] = {}
 _lock = threading.RLock()
 _graphs_under_construction = 0
 
@@ -125,6 +132,27 @@ def register_module(
             module.gates, module.sites = twin.gates, twin.sites
         loaded.append(module)
     return module
+
+
+def site_of(code: CodeType) -> Site | None:
+    """The site whose eager form `code` is."""
+    if code not in _sites_by_code:
+        key = next((c for c in code.co_consts if isinstance(c, str) and c in modules), None)
+        name = getattr(code, "co_qualname", code.co_name)
+        _sites_by_code[code] = next(
+            (
+                site
+                for site in (modules[key].sites if key is not None else ())
+                if site.facts.name.endswith(name) and _begins(code, site.facts)
+            ),
+            None,
+        )
+    return _sites_by_code[code]
+
+
+def _begins(code: CodeType, facts: FunctionFacts) -> bool:
+    # A decorated function's code begins at its first decorator.
+    return code.co_firstlineno <= facts.line <= facts.end_line
 
 
 def all_sites() -> Iterator[Site]:

@@ -15,6 +15,10 @@ from typing import Any
 Check = Callable[[dict[str, Any], tuple[Any, ...], tuple[Any, ...]], "list[Any] | int"]
 
 
+# Sources whose tensors change their shape, by text -> for each dimension whether it changes.
+Relaxed = dict[str, tuple[bool, ...]]
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A place outside the trace.
@@ -49,7 +53,9 @@ class GuardBuilder:
     def __init__(self) -> None:
         self.constants: dict[str, Any] = {}
         self.texts: list[str] = []
+        self.pinned_objects: list[weakref.ref[Any]] = []
         self._lines: list[str] = []
+        self._reads: list[str] = []
         self._locals: dict[Source, str] = {}
         self._guards: set[str] = set()
         self._constant_names: dict[int, str] = {}
@@ -65,9 +71,12 @@ class GuardBuilder:
     def pinned(self, obj: Any, text: str) -> Source:
         """A source for an object that is known only by itself, held weakly where it can be."""
         try:
-            return Source(self.constant(weakref.ref(obj)) + "()", text)
+            ref = weakref.ref(obj)
         except TypeError:
             return Source(self.constant(obj), text)
+        if not isinstance(obj, type):
+            self.pinned_objects.append(ref)
+        return Source(self.constant(ref) + "()", text)
 
     def value(self, source: Source) -> str:
         """The local variable that holds a source's value."""
@@ -75,7 +84,9 @@ class GuardBuilder:
         if name is None:
             parent = self.value(source.parent) if source.parent is not None else ""
             name = self._locals[source] = f"v{len(self._locals)}"
-            self._lines.append(f"{name} = {source.template.format(parent=parent)}")
+            read = f"{name} = {source.template.format(parent=parent)}"
+            self._lines.append(read)
+            self._reads.append(read)
         return name
 
     def require(self, source: Source, condition: str, meaning: str) -> None:
@@ -100,6 +111,15 @@ class GuardBuilder:
         space = dict(self.constants)
         exec(compile(text, "<autoimport guard>", "exec"), space)  # noqa: S102
         return space["check"]  # type: ignore[no-any-return]
+
+    def compile_shapes(self, sources: dict[str, Source]) -> Callable[..., dict[str, tuple[int, ...]]]:
+        """A function like the check that reads no more than the shapes of `sources`; empty where it cannot."""
+        shapes = ", ".join(f"{text!r}: {self.value(source)}._shape_tuple()" for text, source in sources.items())
+        body = "\n        ".join([*self._reads, f"return {{{shapes}}}"])
+        text = f"def shapes(g, c, a):\n    try:\n        {body}\n    except Exception: return {{}}\n"
+        space = dict(self.constants)
+        exec(compile(text, "<autoimport guard>", "exec"), space)  # noqa: S102
+        return space["shapes"]  # type: ignore[no-any-return]
 
     def text(self, failed: int) -> str:
         """What the failed guard had asked for."""

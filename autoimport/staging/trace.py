@@ -22,7 +22,7 @@ from autoimport.staging.launch import Specialisation
 from autoimport.staging.ours import gated
 from autoimport.staging.reading import CONTAINERS, Reader
 from autoimport.staging.results import ResultPlan
-from autoimport.staging.sources import Source
+from autoimport.staging.sources import Relaxed, Source
 
 # The message of a check that sends the call back to eager.
 BAIL = "autoimport: this call runs eagerly"
@@ -48,9 +48,15 @@ lock = threading.RLock()
 class Trace(observer.Observer):
     """The transaction. See `observer.Observer` for what the methods mean."""
 
-    def __init__(self, namespace: dict[str, Any], cells: tuple[types.CellType, ...], names: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        namespace: dict[str, Any],
+        cells: tuple[types.CellType, ...],
+        names: tuple[str, ...],
+        relaxed: Relaxed,
+    ) -> None:
         self._graph: Any = None
-        self.reader = Reader(lambda: self._graph)
+        self.reader = Reader(lambda: self._graph, relaxed)
         self._caller = Caller(self.reader)
         self._namespace = namespace
         self._globals = Source("g", "")
@@ -259,15 +265,23 @@ class Trace(observer.Observer):
             inputs=len(expressions),
             outputs=len(plan.tensors),
             build=build,
+            shapes=self.reader.shapes,
+            read_shapes=builder.compile_shapes(self.reader.shape_sources),
+            pinned=builder.pinned_objects,
             cost=cost,
             pure=pure,
-            bails=self._bails,
         )
+
+    def forget(self) -> None:
+        """Let go of everything that the trace has seen."""
+        self.reader.forget()
+        self._cells.clear()
+        self._graph = None
 
 
 def _nothing() -> None: ...
 
 
 def _at(error: Unstageable, operation: Any, file: str) -> Unstageable:
-    error.line = tf_internals.user_line(operation, file)  # type: ignore[attr-defined]
+    error.line = tf_internals.user_line(operation, file)
     return error

@@ -1,0 +1,239 @@
+"""One site over time: its specialisations, and what becomes of a call.
+
+In: a call in eager mode. Out: whether it ran as a graph. First calls run eagerly and are counted, then the policy asks
+for a trace; what fails, or does not pay, leaves the site to its body, with the reason.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import types
+import weakref
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import policy, registry, sampling, tf_internals, trust
+from autoimport.staging.gate import PYTHON_AFTER, results
+from autoimport.staging.launch import EAGER, MISS, Specialisation
+from autoimport.staging.ours import gated
+from autoimport.staging.sources import Relaxed
+from autoimport.staging.trace import Trace, lock
+
+
+def form_of(site: registry.Site, namespace: dict[str, Any], cells: Any) -> types.FunctionType:
+    """The graph form of a call, over the cells of the function that was called."""
+    code = site.module.form(site.index)
+    closure: tuple[types.CellType, ...] = ()
+    if code.co_freevars:
+        by_name = dict(zip(cells.__code__.co_freevars, cells.__closure__, strict=True))
+        closure = tuple(by_name[name] for name in code.co_freevars)
+    return types.FunctionType(code, namespace, code.co_name, None, closure)
+
+
+class Mind:
+    """What staging thinks of one site."""
+
+    def __init__(self, site: registry.Site) -> None:
+        self._site = site
+        self._specialisations: list[Specialisation] = []
+        self._policy = policy.Policy(site.facts.has_loop)
+        self._without_tensors = 0
+        self._sampled = 0
+        self._exact_shapes = False
+
+    def enter(self, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
+        """Launch, trace, or leave it to the body."""
+        namespace = frame.f_globals
+        closure = cells.__closure__ if cells is not None else ()
+        start = time.perf_counter()
+        for index, specialisation in enumerate(self._specialisations):
+            result = specialisation.call(namespace, closure, args)
+            if result is MISS:
+                continue
+            if result is EAGER:
+                return self._bailed()
+            if index:
+                self._specialisations.insert(0, self._specialisations.pop(index))
+            return self._done(result, start)
+        return self._cold(frame, cells, args)
+
+    def _done(self, result: Any, start: float) -> bool:
+        self._site.graph_calls += 1
+        self._site.graph_ms += 1e3 * (time.perf_counter() - start)
+        results.stack.append(result)
+        return True
+
+    def _cold(self, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
+        """There is no graph for this call yet."""
+        if not any(reaches_tensor(value) for value in args):
+            self._without_tensors += 1
+            if self._without_tensors >= PYTHON_AFTER and not self._specialisations:
+                self._site.close("python")
+            return False
+        if not self._policy.wants_trace():
+            self._sample(frame)
+            return False
+        if self._inside_candidate(frame) or tf_internals.in_stateless_scope() or not lock.acquire(blocking=False):
+            return False
+        try:
+            specialisation = self._trace(frame.f_globals, cells, args)
+        finally:
+            lock.release()
+        return specialisation is not None and self._first_launch(specialisation, frame.f_globals, cells, args)
+
+    def _sample(self, frame: types.FrameType) -> None:
+        """Look at the second call: the first one builds layers and slots."""
+        self._sampled += 1
+        if self._sampled != 2:
+            return
+
+        def report(operations: int, milliseconds: float) -> None:
+            self._site.sample_ms = milliseconds
+            if not self._policy.is_worthwhile(operations) and not self._site.closed:
+                self._site.close("eager", f"too small to gain from a graph ({operations} operations)")
+
+        sampling.sample(frame, report)
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether the whole site may still become a graph."""
+        return not self._site.closed and self._policy.failures == 0 and self._policy.waits
+
+    def _inside_candidate(self, frame: types.FrameType) -> bool:
+        """Whether a caller waits for its own trace: one larger graph is better than this one."""
+        caller = frame.f_back
+        while caller is not None:
+            if gated(caller.f_code):
+                site = registry.site_of(caller.f_code)
+                if site is not None and site.mind is not None and site.mind.is_candidate:
+                    return True
+            caller = caller.f_back
+        return False
+
+    # Tracing ----------------------------------------------------------------------------------------------------
+
+    def _trace(self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]) -> Specialisation | None:
+        relaxed = self._changing_shapes(namespace, cells, args)
+        specialisation = self._attempt(namespace, cells, args, relaxed)
+        if isinstance(specialisation, Exception | Unstageable) and relaxed:
+            # Not without knowing the sizes: one graph for each.
+            self._exact_shapes = True
+            specialisation = self._attempt(namespace, cells, args, {})
+        if isinstance(specialisation, Unstageable):
+            line = specialisation.line or _line_in(specialisation, self._site.module.file)
+            self._failed(specialisation.reason, line)
+            return None
+        if isinstance(specialisation, Exception):
+            line = _line_in(specialisation, self._site.module.file)
+            self._failed(f"{type(specialisation).__name__}: {specialisation}", line)
+            return None
+        if not self._policy.pays(specialisation.cost):
+            self._site.close("eager", f"too small to gain from a graph ({specialisation.cost} operations)")
+            return None
+        return specialisation
+
+    def _attempt(
+        self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...], relaxed: Relaxed
+    ) -> Specialisation | Exception | Unstageable:
+        site = self._site
+        site.traces += 1
+        start = time.perf_counter()
+        closure = cells.__closure__ if cells is not None else ()
+        names = cells.__code__.co_freevars if cells is not None else ()
+        trace = Trace(namespace, closure, names, relaxed)
+        try:
+            return trace.run(form_of(site, namespace, cells), args, site.facts.parameters)
+        except (Unstageable, Exception) as error:  # noqa: BLE001  # whatever a graph cannot do, eager decides
+            return error
+        finally:
+            # Nothing of the program's may live longer for having been traced.
+            trace.forget()
+            site.trace_ms += 1e3 * (time.perf_counter() - start)
+
+    def _changing_shapes(self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]) -> Relaxed:
+        """The dimensions that are known to change: shapes of this call that differ from those of another graph."""
+        if self._exact_shapes:
+            return {}
+        relaxed: Relaxed = {}
+        for specialisation in self._specialisations:
+            relaxed.update(specialisation.changed_shapes(namespace, cells.__closure__ if cells else (), args))
+        return relaxed
+
+    def _first_launch(
+        self, specialisation: Specialisation, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]
+    ) -> bool:
+        site = self._site
+        start = time.perf_counter()
+        result = specialisation.call(namespace, cells.__closure__ if cells is not None else (), args)
+        if result is MISS:
+            # Something that the trace read changes while it is read.
+            self._failed(f"what it reads changes by itself: {specialisation.explain(specialisation.failed)}", None)
+            return False
+        if not self._policy.another_specialisation():
+            last = self._specialisations[0]
+            site.close("eager", f"needs a new graph too often: {last.explain(last.failed)}")
+            self._specialisations.clear()
+            return False
+        self._specialisations.insert(0, specialisation)
+        specialisation.drop_with_its_objects(weakref.WeakMethod(self._drop))
+        site.state = "graph"
+        return self._bailed() if result is EAGER else self._done(result, start)
+
+    def _drop(self, specialisation: Specialisation) -> None:
+        if specialisation in self._specialisations:
+            self._specialisations.remove(specialisation)
+
+    def _failed(self, reason: str, line: int | None) -> None:
+        site = self._site
+        reason = " ".join(reason.split())[:300]
+        if self._policy.another_failure() and not self._specialisations:
+            site.close("eager", reason, line)
+            return
+        site.reason, site.reason_line = reason, line
+
+    def _bailed(self) -> bool:
+        if self._policy.another_bail():
+            self._site.close("eager", "must run eagerly too often (a check in the graph fails)")
+        return False
+
+
+def reaches_tensor(value: Any, depth: int = 2) -> bool:
+    """Whether a tensor is among an argument's parts: what makes a call worth a thought."""
+    cls = type(value)
+    if cls is tf_internals.EagerTensor:
+        return True
+    if cls in (int, float, str, bool, type(None)):
+        return False
+    if isinstance(value, (tf.Tensor, tf.Variable, tf.__internal__.CompositeTensor)) or trust.owns_state(cls):
+        return True
+    if depth == 0:
+        return False
+    if isinstance(value, (list, tuple)):
+        return any(reaches_tensor(item, depth - 1) for item in value[:20])
+    if isinstance(value, dict):
+        return any(reaches_tensor(item, depth - 1) for item in list(value.values())[:20])
+    if isinstance(value, functools.partial):
+        return reaches_tensor(value.args, depth - 1) or reaches_tensor(value.keywords, depth - 1)
+    if isinstance(value, (type, types.ModuleType, types.FunctionType)):
+        return False
+    held = list(getattr(value, "__dict__", {}).values())
+    held += [getattr(value, name, None) for base in cls.__mro__ for name in _slots(base)]
+    return any(reaches_tensor(item, depth - 1) for item in held[:50])
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    slots = cls.__dict__.get("__slots__", ())
+    return tuple(name for name in ((slots,) if isinstance(slots, str) else slots) if not name.startswith("__"))
+
+
+def _line_in(error: BaseException, file: str) -> int | None:
+    """The innermost line of `file` in an error's traceback."""
+    line, traceback = None, error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == file:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line

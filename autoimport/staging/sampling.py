@@ -1,0 +1,55 @@
+"""One eager call of a function -> how many TensorFlow operations it ran, and how long it took.
+
+A gate sees a call begin but not end. For a single early call of each site a profile function is set that waits for the
+frame's return and counts the runtime's entries on the way; counts do not depend on the machine, so the policy may.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+# The functions of the runtime by which eager operations are executed.
+_EXECUTES = frozenset({"TFE_Py_FastPathExecute", "TFE_Py_Execute", "TFE_Py_ExecuteCancelable"})
+
+Report = Callable[[int, float], None]
+
+
+class _Samples(threading.local):
+    def __init__(self) -> None:
+        self.operations = 0
+        self.open: list[tuple[FrameType, int, float, Report]] = []
+
+
+_samples = _Samples()
+
+
+def sample(frame: FrameType, report: Report) -> None:
+    """Have `report(operations, milliseconds)` called when `frame` returns.
+
+    Does nothing while somebody else's profile function is set.
+    """
+    if sys.getprofile() not in (None, _profile):
+        return
+    _samples.open.append((frame, _samples.operations, time.perf_counter(), report))
+    sys.setprofile(_profile)
+
+
+def is_sampling() -> bool:
+    """Whether the thread's profile function is ours."""
+    return sys.getprofile() is _profile
+
+
+def _profile(frame: FrameType, event: str, arg: Any) -> None:
+    if event == "c_call":
+        if arg.__name__ in _EXECUTES:
+            _samples.operations += 1
+    elif event == "return" and frame is _samples.open[-1][0]:
+        _, operations, start, report = _samples.open.pop()
+        report(_samples.operations - operations, 1e3 * (time.perf_counter() - start))
+        if not _samples.open:
+            sys.setprofile(None)
