@@ -27,6 +27,7 @@ from autoimport.operators.conditionals import if_, if_exp
 from autoimport.operators.formatting import format_, mod
 from autoimport.operators.lists import set_element_type, stack
 from autoimport.operators.logic import and_, not_, or_, truth
+from autoimport.operators.loops import for_, while_
 from autoimport.operators.undefined import Undefined, defined
 from autoimport.operators.unpacking import unpack
 
@@ -45,6 +46,7 @@ __all__ = [
     "del_item",
     "eq",
     "forbid",
+    "for_",
     "format_",
     "free",
     "global_",
@@ -70,4 +72,5 @@ __all__ = [
     "stack",
     "truth",
     "unpack",
+    "while_",
 ]

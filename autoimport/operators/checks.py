@@ -6,12 +6,36 @@ an exception, at once or when the graph runs.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import tensorflow as tf
 
 from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
+
+
+class CheckNeeded(BaseException):
+    """What is built on trial, perhaps without need, would put a check into the graph."""
+
+
+class _State(threading.local):
+    attempts = 0
+
+
+_state = _State()
+
+
+@contextmanager
+def on_trial() -> Iterator[None]:
+    """Build something that may not be needed: checks raise `CheckNeeded` instead of failing when the graph runs."""
+    _state.attempts += 1
+    try:
+        yield
+    finally:
+        _state.attempts -= 1
 
 
 def refuse(reason: str, remedy: str = "", error: type[Exception] = TypeError) -> NoReturn:
@@ -31,6 +55,8 @@ def fail_if(condition: Any, why: str, value: Any) -> Any:
     Returns:
       `value`, which in the person's graph depends on the check (a v1 graph would prune the check otherwise).
     """
+    if _state.attempts:
+        raise CheckNeeded
     trace = observer.current()
     if trace is not None:
         trace.bail_if(condition, why)

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import lists, observer
-from autoimport.operators.checks import refuse
+from autoimport.operators.checks import CheckNeeded, on_trial, refuse
 from autoimport.operators.numbers import Number
 from autoimport.operators.predicates import predicate
 from autoimport.operators.symbolic import is_symbolic
@@ -79,7 +79,11 @@ def _either(x: Any, right: Callable[[], Any], *, is_and: bool, cheap: bool | Non
     if is_harmless(right) if cheap is None else cheap:
         graph = tf.compat.v1.get_default_graph()
         before = len(graph.get_operations())
-        y = right()
+        try:
+            with on_trial():
+                y = right()
+        except CheckNeeded:
+            return _choose(if_exp, decide, x, right, is_and)
         if all(operation.type in _CHEAP for operation in graph.get_operations()[before:]):
             merged = _logical(x, y, tf.logical_and if is_and else tf.logical_or)
             return merged if merged is not None else _choose(if_exp, decide, x, lambda: y, is_and)

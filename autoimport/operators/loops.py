@@ -16,7 +16,9 @@ import tensorflow as tf
 
 from autoimport.operators import heap, lists, observer
 from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
+from autoimport.operators.driver import Driver
 from autoimport.operators.errors import Diverged
+from autoimport.operators.loops_over import driver_over, is_python_zip, python_items
 from autoimport.operators.predicates import predicate
 from autoimport.operators.structures import Leaf, Mismatch, Node, Unifier, capture, mismatch_error, promote
 from autoimport.operators.symbolic import is_symbolic
@@ -25,25 +27,6 @@ Options = Mapping[str, Any] | None
 
 _ATTEMPTS = 8
 _WHERE = "two iterations of a symbolic loop"
-
-
-@dataclasses.dataclass(frozen=True)
-class Driver:
-    """What moves a loop on, apart from the variables: its own tensors and what to do with them.
-
-    Attributes:
-      start: the tensors before the first iteration.
-      more: whether there is another iteration, a scalar bool tensor.
-      step: runs the body once and returns the tensors for the next iteration.
-      stop: tensors with which `more` is false.
-      most: an upper bound of the number of iterations, where it is known.
-    """
-
-    start: tuple[Any, ...]
-    more: Callable[..., Any]
-    step: Callable[..., tuple[Any, ...]]
-    stop: Callable[..., tuple[Any, ...]]
-    most: Any = None
 
 
 def while_(
@@ -73,7 +56,8 @@ def while_(
 
     def step(_: Any) -> tuple[Any, ...]:
         body()
-        return (predicate(lists.stand_in(test())),)  # at the end of the body, so that its effects happen as often as Python's
+        # At the end of the body, not in the loop's condition: so its effects happen exactly as often as in Python.
+        return (predicate(lists.stand_in(test())),)
 
     driver = Driver((predicate(go),), lambda more: more, step, lambda _: (tf.constant(False),))
     run(driver, get, set, names, n_out, options)
@@ -97,10 +81,11 @@ def for_(
       body: assigns the target first.
       get, set, names, n_out, options: as for `while_`.
     """
-    from autoimport.operators.loops_over import driver_over
-
     iterable = lists.stand_in(iterable)
-    if is_symbolic(iterable) or isinstance(iterable, tf.Tensor):
+    if is_python_zip(iterable):
+        _python_for(python_items(iterable), extra_test, body, get, set, names)
+        return
+    if is_symbolic(iterable):
         go = True if extra_test is None else extra_test()
         if not is_symbolic(go):
             if go:
@@ -116,7 +101,8 @@ def for_(
             len(names),
         )
         return
-    _python_for(iterable, extra_test, body, get, set, names)
+    trace = observer.current()
+    _python_for(iterable if trace is None else trace.iterate(iterable), extra_test, body, get, set, names)
 
 
 def _run_over(driver: Driver | None, get: Get, set: Set, names: Sequence[str], n_out: int, options: Options) -> None:
@@ -125,7 +111,7 @@ def _run_over(driver: Driver | None, get: Get, set: Set, names: Sequence[str], n
 
 
 def _python_for(
-    iterable: Any,
+    items: Any,
     extra_test: Callable[[], Any] | None,
     body: Callable[[Any], Any],
     get: Get,
@@ -133,8 +119,6 @@ def _python_for(
     names: Sequence[str],
 ) -> None:
     """Iterate in Python. Once a jump depends on the graph, the rest of the iterations are conditional."""
-    trace = observer.current()
-    items = iterable if trace is None else trace.iterate(iterable)
     for item in items:
         go = True if extra_test is None else extra_test()
         if is_symbolic(go):

@@ -6,55 +6,129 @@ whole tensor in every iteration) and gathered otherwise. Datasets and iterators 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import observer
-from autoimport.operators.checks import refuse
-from autoimport.operators.loops import Driver
+from autoimport.operators import indexing, lists, observer
+from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.driver import Driver
+from autoimport.operators.numbers import Number
 from autoimport.operators.predicates import predicate
+from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
+from autoimport.operators.symbolic import is_symbolic
 
 Test = Callable[[], Any] | None
 Body = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
+class Source:
+    """Items that a loop takes one after the other.
+
+    Attributes:
+      start: the tensors that say where the loop is.
+      has: whether there is an item there; `take`: the item; `move`: the tensors of the next place.
+      end: the tensors of a place without an item.
+      most: the number of items, where it is known.
+      is_stream: whether moving on takes something away from others.
+    """
+
+    start: tuple[Any, ...]
+    has: Callable[..., Any]
+    take: Callable[..., Any]
+    move: Callable[..., tuple[Any, ...]]
+    end: Callable[[], tuple[Any, ...]]
+    most: int | None = None
+    is_stream: bool = False
+
+
+@dataclass(frozen=True)
 class Walk:
-    """Items with a number each: `count` of them (an int or a scalar int tensor), `item(i)` for a scalar int32 `i`."""
+    """Items with a number each: `count` of them (an int or a scalar int tensor), `item(i)` for a scalar int tensor."""
 
     count: Any
     item: Callable[[Any], Any]
 
+    def known_count(self) -> int | None:
+        """The number of items, if it is known now."""
+        if isinstance(self.count, int):
+            return self.count
+        value = tf.get_static_value(self.count)
+        return None if value is None else int(value)
+
+    def source(self) -> Source:
+        """The walk from the first item to the last."""
+        size = tf.convert_to_tensor(self.count)
+        first = tf.zeros([], size.dtype)
+        return Source((first,), lambda i: i < size, self.item, lambda i: (i + 1,), lambda: (size,), self.known_count())
+
 
 def driver_over(iterable: Any, extra_test: Test, body: Body) -> Driver | None:
     """The driver of a loop over `iterable`; None if there is nothing to build (no items; one, which has been run)."""
-    if isinstance(iterable, (tf.data.Dataset, tf.data.Iterator)):
-        return _stream_driver(_iterator(iterable), extra_test, body)
     walk = walk_over(iterable)
-    count = _static(walk.count)
-    if count == 0:
-        return None
+    if walk is None:
+        return _drive(_stream(iterable), extra_test, body)
+    count = walk.known_count()
+    if count is None or count > 1:
+        return _drive(walk.source(), extra_test, body)
     if count == 1:
         body(walk.item(tf.constant(0)))
-        return None
-    return _walk_driver(walk, count, extra_test, body)
+    return None
 
 
-def walk_over(iterable: Any) -> Walk:
-    """The items of anything symbolic that has a length.
+def is_python_zip(iterable: Any) -> bool:
+    """Whether `iterable` zips tensors with Python sequences, whose items the graph may not be able to hold."""
+    return isinstance(iterable, SymbolicZip) and any(
+        type(part) in (list, tuple) and lists.stand_in(part) is part for part in iterable.iterables
+    )
+
+
+def python_items(iterable: SymbolicZip) -> Any:
+    """The items of such a zip, for a loop in Python."""
+    trace = observer.current()
+
+    def items(part: Any) -> Any:
+        if is_symbolic(part):
+            walk = walk_over(part)
+            count = None if walk is None else walk.known_count()
+            if walk is None or count is None:
+                refuse("`zip` of Python values with something of unknown length")
+            return [walk.item(tf.constant(i)) for i in range(count)]
+        return part if trace is None else trace.iterate(part)
+
+    return zip(*(items(part) for part in iterable.iterables), strict=iterable.strict)
+
+
+def walk_over(iterable: Any) -> Walk | None:
+    """The items of anything symbolic that has a length; None if it has none.
 
     Raises:
       TypeError: as Python does, for what cannot be iterated over.
     """
+    iterable = lists.stand_in(iterable)
+    if isinstance(iterable, (tf.data.Dataset, tf.data.Iterator)):
+        return None
+    if isinstance(iterable, SymbolicRange):
+        return Walk(iterable.length().int64(), lambda i: iterable.at(tf.cast(i, tf.int64)))
+    if isinstance(iterable, SymbolicEnumerate):
+        return _enumerated(iterable)
+    if isinstance(iterable, SymbolicZip):
+        return _zipped(iterable)
+    if isinstance(iterable, SymbolicReversed):
+        return _reversed(iterable.iterable)
+    if isinstance(iterable, lists.TensorList):
+        return Walk(iterable.count(), lambda i: iterable[tf.cast(i, tf.int32)])
+    if isinstance(iterable, (list, tuple, range)):
+        bound = len(iterable)
+        return Walk(bound, lambda i: indexing.item(iterable, Number(int, i, 0, max(bound - 1, 0))))
     if isinstance(iterable, tf.RaggedTensor):
         return Walk(iterable.nrows(out_type=tf.int32), lambda i: iterable[i])
-    walk = getattr(iterable, "walk", None)
-    if walk is not None and not isinstance(iterable, tf.Tensor):
-        return Walk(*walk())
-    if isinstance(iterable, (tf.SparseTensor, tf.IndexedSlices, tf.TensorArray)):
+    if isinstance(iterable, Number):
+        raise TypeError(f"{iterable.kind.__name__!r} object is not iterable")
+    if not isinstance(iterable, (tf.Tensor, tf.Variable)) and not hasattr(iterable, "__array__"):
         raise TypeError(f"{type(iterable).__name__!r} object is not iterable")
     return _rows(tf.convert_to_tensor(iterable))
 
@@ -67,39 +141,83 @@ def _rows(tensor: Any) -> Walk:
     if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
         return Walk(size, lambda i: tf.gather(tensor, i))
     shape = tensor.shape[1:] if tensor.shape.rank is not None else None
-    # Element reads of one row need no array.
     array = tf.TensorArray(tensor.dtype, size=size, element_shape=shape, clear_after_read=False).unstack(tensor)
-    return Walk(size, array.read)
+    return Walk(size, lambda i: array.read(tf.cast(i, tf.int32)))
 
 
-def _static(count: Any) -> int | None:
-    if isinstance(count, int):
-        return count
-    value = tf.get_static_value(count)
-    return None if value is None else int(value)
+def _enumerated(iterable: SymbolicEnumerate) -> Walk | None:
+    walk = walk_over(iterable.iterable)
+    if walk is None:
+        return None
+    return Walk(walk.count, lambda i: (Number(int, i, 0, 2**31) + iterable.start, walk.item(i)))  # type: ignore[operator]
 
 
-def _truth_of(extra_test: Callable[[], Any]) -> Any:
-    return predicate(extra_test())
+def _zipped(iterable: SymbolicZip) -> Walk | None:
+    walks = [walk_over(part) for part in iterable.iterables]
+    found = [walk for walk in walks if walk is not None]
+    if len(found) < len(walks):
+        return None
+    counts = [walk.known_count() for walk in found]
+    known = [count for count in counts if count is not None]
+    if len(known) == len(counts):
+        if iterable.strict and len(set(known)) > 1:
+            refuse("zip() arguments of different lengths", error=ValueError)
+        return Walk(min(known), lambda i: tuple(walk.item(i) for walk in found))
+    sizes = [tf.cast(walk.count, tf.int64) for walk in found]
+    count = tf.reduce_min(tf.stack(sizes))
+    if iterable.strict:
+        longest = tf.reduce_max(tf.stack(sizes))
+        count = fail_if(tf.not_equal(count, longest), "zip() arguments of different lengths", count)
+    return Walk(count, lambda i: tuple(walk.item(i) for walk in found))
 
 
-def _walk_driver(walk: Walk, count: int | None, extra_test: Test, body: Body) -> Driver:
-    size = tf.cast(walk.count, tf.int32)
-    first = tf.constant(0)
-    if extra_test is None:
+def _reversed(iterable: Any) -> Walk:
+    walk = walk_over(iterable)
+    if walk is None:
+        raise TypeError(f"{type(iterable).__name__!r} object is not reversible")
+    return Walk(walk.count, lambda i: walk.item(tf.cast(walk.count, i.dtype) - 1 - i))
 
-        def step(i: Any) -> tuple[Any, ...]:
-            body(walk.item(i))
-            return (i + 1,)
 
-        return Driver((first,), lambda i: i < size, step, lambda i: (size,), count)
+# Streams: datasets, iterators, and what is made of them.
 
-    def step_and_test(i: Any, _: Any) -> tuple[Any, ...]:
-        body(walk.item(i))
-        return i + 1, _truth_of(extra_test)
 
-    start = (first, tf.constant(True))
-    return Driver(start, lambda i, go: go & (i < size), step_and_test, lambda i, _: (i, tf.constant(False)), count)
+def _stream(iterable: Any) -> Source:
+    walk = walk_over(iterable)
+    if walk is not None:
+        return walk.source()
+    if isinstance(iterable, SymbolicEnumerate):
+        return _joined([SymbolicRange(*map(Number.of, (0, 2**62, 1))), iterable.iterable], iterable.start)
+    if isinstance(iterable, SymbolicZip):
+        if iterable.strict:
+            refuse("zip(strict=True) of datasets")
+        return _joined(iterable.iterables, None)
+    return _from_iterator(_iterator(iterable))
+
+
+def _joined(parts: Sequence[Any], offset: Any) -> Source:
+    """Several sources side by side; with `offset` the first one counts, and starts there."""
+    sources = [_stream(part) for part in parts]
+    widths = [len(source.start) for source in sources]
+
+    def split(state: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        ends = [sum(widths[: k + 1]) for k in range(len(widths))]
+        return [tuple(state[end - width : end]) for end, width in zip(ends, widths, strict=True)]
+
+    def each(method: str, state: tuple[Any, ...]) -> list[Any]:
+        return [getattr(source, method)(*part) for source, part in zip(sources, split(state), strict=True)]
+
+    def take(*state: Any) -> tuple[Any, ...]:
+        items = each("take", state)
+        return tuple(items) if offset is None else (items[0] + offset, *items[1:])
+
+    return Source(
+        tuple(tensor for source in sources for tensor in source.start),
+        lambda *state: tf.reduce_all(tf.stack(each("has", state))),
+        take,
+        lambda *state: tuple(tensor for part in each("move", state) for tensor in part),
+        lambda: tuple(tensor for source in sources for tensor in source.end()),
+        is_stream=True,
+    )
 
 
 def _iterator(iterable: Any) -> Any:
@@ -112,24 +230,51 @@ def _iterator(iterable: Any) -> Any:
     return tf.compat.v1.data.make_one_shot_iterator(iterable)
 
 
-def _stream_driver(iterator: Any, extra_test: Test, body: Body) -> Driver:
-    """Items that come one after the other. After a jump no item is taken that the loop does not use."""
+def _from_iterator(iterator: Any) -> Source:
     spec = iterator.element_spec
     optional_spec = tf.OptionalSpec(spec)
 
-    def take() -> Any:
-        return tf.nest.flatten(iterator.get_next_as_optional(), expand_composites=True)[0]
+    def ahead(*_: Any) -> tuple[Any, ...]:
+        return tuple(tf.nest.flatten(iterator.get_next_as_optional(), expand_composites=True))
 
-    def nothing() -> Any:
-        return tf.nest.flatten(tf.experimental.Optional.empty(spec), expand_composites=True)[0]
+    def nothing() -> tuple[Any, ...]:
+        return tuple(tf.nest.flatten(tf.experimental.Optional.empty(spec), expand_composites=True))
 
     def optional(tensor: Any) -> Any:
         return tf.nest.pack_sequence_as(optional_spec, [tensor], expand_composites=True)
 
-    def step(tensor: Any) -> tuple[Any, ...]:
-        body(optional(tensor).get_value())
-        if extra_test is None:
-            return (take(),)
-        return (tf.cond(_truth_of(extra_test), take, nothing),)
+    return Source(
+        ahead(),
+        lambda tensor: optional(tensor).has_value(),
+        lambda tensor: optional(tensor).get_value(),
+        ahead,
+        nothing,
+        is_stream=True,
+    )
 
-    return Driver((take(),), lambda tensor: optional(tensor).has_value(), step, lambda _: (nothing(),))
+
+def _drive(source: Source, extra_test: Test, body: Body) -> Driver:
+    if extra_test is None:
+
+        def step(*state: Any) -> tuple[Any, ...]:
+            body(source.take(*state))
+            return source.move(*state)
+
+        return Driver(source.start, source.has, step, lambda *_: source.end(), source.most)
+    test: Callable[[], Any] = extra_test
+    if source.is_stream:
+
+        def step_stream(*state: Any) -> tuple[Any, ...]:
+            body(source.take(*state))
+            moved = tf.cond(predicate(test()), lambda: source.move(*state), source.end)
+            return tuple(tf.nest.flatten(moved))
+
+        return Driver(source.start, source.has, step_stream, lambda *_: source.end())
+
+    def step_walk(go: Any, *state: Any) -> tuple[Any, ...]:
+        body(source.take(*state))
+        return predicate(test()), *source.move(*state)
+
+    start = (tf.constant(True), *source.start)
+    stop = lambda go, *state: (tf.constant(False), *state)  # noqa: E731
+    return Driver(start, lambda go, *state: go & source.has(*state), step_walk, stop, source.most)

@@ -17,6 +17,8 @@ import tensorflow as tf
 from autoimport.operators import observer
 from autoimport.operators.errors import BranchMismatch, Unstageable
 from autoimport.operators.heap import MISSING
+from autoimport.operators.lists import Leaf as ItemLeaf
+from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import DTYPES, FAR, Number
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, Undefined
 
@@ -46,9 +48,9 @@ class Node:
     """A value, or a part of one.
 
     Attributes:
-      kind: "constant" (passed around the graph), "tensor", "number", "composite", "container" or "maybe".
+      kind: "constant" (passed around the graph), "tensor", "number", "composite", "items", "container" or "maybe".
       label: what two nodes of that kind must agree on: the number's kind, the type specification of a composite,
-        type and keys of a container, the class of a maybe.
+        the item structure of a list's symbolic items, type and keys of a container, class and name of a maybe.
       value: the object itself, where it is one.
     """
 
@@ -73,7 +75,7 @@ class Node:
         """Equal for nodes that the same loop variables can carry."""
         constant = id(self.value) if self.kind == "constant" else None
         leaves = tuple((leaf.dtype, _shape_key(leaf.shape)) for leaf in self.leaves)
-        label = repr(self.label) if self.kind == "composite" else self.label
+        label = repr(self.label) if self.kind in ("composite", "items") else self.label
         return self.kind, label, constant, leaves, tuple(child.signature() for child in self.children)
 
     def build(self, tensors: Iterator[Any]) -> Any:
@@ -86,6 +88,8 @@ class Node:
             return Number(self.label, own[0], *self.bounds)
         if self.kind == "composite":
             return _build_composite(self.label, own)
+        if self.kind == "items":
+            return TensorList(self.label, own)
         if self.kind == "container":
             return _build_container(self.label, children)
         if self.kind == "maybe":
@@ -123,6 +127,9 @@ def capture(value: Any) -> Node:
     if isinstance(value, Number):
         leaf = Leaf(lambda: value.tensor, DTYPES[value.kind], tf.TensorShape([]))
         return Node("number", value.kind, value, leaves=(leaf,), bounds=(value.low, value.high))
+    if isinstance(value, TensorList):
+        handles = tuple(_variant(lambda handle=handle: handle) for handle in value.handles)  # type: ignore[misc]
+        return Node("items", value.structure, value, leaves=handles)
     if isinstance(value, (MaybeNone, MaybeUndefined)):
         flag = Leaf(lambda: value.present, tf.bool, tf.TensorShape([]))
         return Node("maybe", (type(value), value.name), value, (capture(value.value),), (flag,))
@@ -281,6 +288,8 @@ class Unifier:
         return nodes[0], nodes[1]
 
     def _containers(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
+        if _is_list(left) and _is_list(right) and (left.label != right.label or _has_items(left) != _has_items(right)):
+            return _as_items(left, right)
         if left.label != right.label:
             raise Mismatch(describe(left), describe(right))
         pairs = [
@@ -312,7 +321,70 @@ class Unifier:
             spec = _common_spec(a.label, b.label)
             if spec is not None:
                 return _respec(a, spec), _respec(b, spec)
+        if a.kind == b.kind == "items":
+            structure = TensorList(a.label, []).merged_structure(TensorList(b.label, []))
+            return dataclasses.replace(_bare(a), label=structure), dataclasses.replace(_bare(b), label=structure)
         raise Mismatch(describe(left), describe(right))
+
+
+# Lists that differ in length: their items become a TensorList, the only item of the Python list (see lists.py).
+
+
+def _is_list(node: Node) -> bool:
+    return bool(node.label[0] is list)
+
+
+def _has_items(node: Node) -> bool:
+    return len(node.children) == 1 and node.children[0].kind == "items"
+
+
+def _as_items(left: Node, right: Node) -> tuple[Node, Node]:
+    structures = [structure for node in (left, right) for structure in _structures(node)]
+    merged = TensorList(structures[0], [])
+    for structure in structures[1:]:
+        merged = TensorList(merged.merged_structure(TensorList(structure, [])), [])
+    structure = merged.structure
+    width = len(tf.nest.flatten(structure))
+
+    def stand_in(node: Node) -> Node:
+        if _has_items(node):
+            items = dataclasses.replace(_bare(node.children[0]), label=structure)
+        else:
+            made: dict[Any, list[Any]] = {}  # the handles, by the graph that they were made in
+
+            def handle(k: int) -> Any:
+                graph = tf.compat.v1.get_default_graph()
+                if graph not in made:
+                    values = node.build(iter([leaf.make() for leaf in node.flat()]))
+                    made[graph] = TensorList.of(values, structure).handles
+                return made[graph][k]
+
+            leaves = tuple(_variant(lambda k=k: handle(k)) for k in range(width))  # type: ignore[misc]
+            items = Node("items", structure, leaves=leaves)
+        return Node("container", (list, (0,)), None, (items,))
+
+    return stand_in(left), stand_in(right)
+
+
+def _structures(node: Node) -> list[Any]:
+    """The item structures of a list, with a `lists.Leaf` for each tensor or number."""
+    if _has_items(node):
+        return [node.children[0].label]
+    return [_structure(child) for child in node.children]
+
+
+def _structure(node: Node) -> Any:
+    if node.kind == "tensor":
+        return ItemLeaf(None, node.leaves[0].dtype, node.leaves[0].shape)
+    if node.kind == "number":
+        return ItemLeaf(node.label, DTYPES[node.label], tf.TensorShape([]))
+    if node.kind == "container":
+        return _build_container(node.label, [_structure(child) for child in node.children])
+    return ItemLeaf.of(node.value)
+
+
+def _variant(make: Callable[[], Any]) -> Leaf:
+    return Leaf(make, tf.variant, tf.TensorShape([]))
 
 
 def _shape_key(shape: tf.TensorShape) -> Any:
@@ -423,6 +495,9 @@ def zeros(node: Node) -> Node:
         return dataclasses.replace(node, value=None, leaves=(dataclasses.replace(node.leaves[0], make=make),))
     if node.kind == "constant":
         return node
+    if node.kind == "items":
+        empty = Node("container", (list, ()))
+        return _as_items(empty, Node("container", (list, (0,)), None, (node,)))[0].children[0]
     return dataclasses.replace(
         node,
         value=None,

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from autoimport.operators import observer
 from autoimport.operators.checks import fail_if
+from autoimport.operators.numbers import Number
 from autoimport.operators.symbolic import register
 
 
@@ -73,6 +74,10 @@ class MaybeNone(_Maybe):
 
     def complaint(self) -> str:
         return f"{self.name} is None"
+
+    def is_none(self) -> Any:
+        """`self is None`, as a symbolic bool."""
+        return Number(bool, tf.logical_not(self.present))
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> tf.Tensor:
         return tf.convert_to_tensor(self.resolve(), dtype, name=name)
