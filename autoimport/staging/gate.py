@@ -7,9 +7,10 @@ TensorFlow is never imported here, only noticed.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -24,6 +25,7 @@ Enter = Callable[[registry.Site, FrameType, Any, tuple[Any, ...]], bool]
 class _Results(threading.local):
     def __init__(self) -> None:
         self.stack: list[Any] = []
+        self.suspended = 0
 
 
 results = _Results()
@@ -32,6 +34,8 @@ _enter: Enter | None = None
 
 def enter(key: str, index: int, cells: Any, /, *args: Any) -> bool:
     """Whether this call ran as a graph; its result then waits for `take`."""
+    if results.suspended:
+        return False
     site = registry.modules[key].sites[index]
     if _enter is None:
         tensorflow = sys.modules.get("tensorflow")
@@ -43,6 +47,16 @@ def enter(key: str, index: int, cells: Any, /, *args: Any) -> bool:
     if site.calls >= PYTHON_AFTER:
         site.close("python")
     return False
+
+
+@contextlib.contextmanager
+def suspended() -> Iterator[None]:
+    """In this thread every body runs as written."""
+    results.suspended += 1
+    try:
+        yield
+    finally:
+        results.suspended -= 1
 
 
 def take() -> Any:

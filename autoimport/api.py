@@ -1,0 +1,163 @@
+"""AutoGraph's public functions, on our own converter: they also work on modules that were not opted in.
+
+In: a function of the person's. Out: its converted twin, or the text of its graph form.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ConversionError(ValueError):
+    """A function cannot be converted; the message names file, line, cause and remedy."""
+
+
+@overload
+def convert(fn: F) -> F: ...
+@overload
+def convert(fn: None = None) -> Callable[[F], F]: ...
+def convert(fn: F | None = None) -> F | Callable[[F], F]:
+    """Convert one function, also as a decorator, with or without parentheses.
+
+    Args:
+      fn: a function, method, functools.partial, or an object with `__call__`.
+
+    Returns:
+      A function with the same name, signature, globals, cells and defaults. Called eagerly it becomes a graph where
+      that pays; called while a graph is built, its `if`, `while` and `for` over tensors become part of that graph.
+      A function of an opted-in module is returned as it is.
+
+    Raises:
+      ConversionError: its source cannot be read, or it holds something that has no graph form.
+    """
+    if fn is None:
+        return convert
+    return _convert(fn)
+
+
+def _convert(fn: Any) -> Any:
+    from autoimport.staging import foreign
+
+    if isinstance(fn, functools.partial):
+        return functools.partial(_convert(fn.func), *fn.args, **fn.keywords)
+    if isinstance(fn, types.MethodType):
+        return types.MethodType(_convert(fn.__func__), fn.__self__)
+    if isinstance(fn, types.FunctionType):
+        try:
+            return foreign.twin(fn)
+        except foreign.NoSourceError as error:
+            raise ConversionError(f"{error}; define it in a file") from None
+    if callable(fn) and isinstance(getattr(type(fn), "__call__", None), types.FunctionType):
+        return _convert(types.MethodType(type(fn).__call__, fn))
+    raise ConversionError(f"{fn!r} is not a Python function, so there is nothing to convert")
+
+
+def to_graph(fn: F) -> F:
+    """The converted twin of `fn`, for use in `tf.function`, `tf.Graph().as_default()` or any other graph.
+
+    Args:
+      fn: as for `convert`.
+
+    Raises:
+      ConversionError: as for `convert`, and also where `fn` has no graph form (a generator, for one).
+    """
+    made: F = _convert(fn)
+    _require_form(made)
+    return made
+
+
+def _require_form(fn: Any) -> None:
+    from autoimport.staging.ours import gated
+
+    function = _function(fn)
+    if not gated(function.__code__):
+        # Either it has nothing to convert, or something that cannot be: telling which means asking the converter.
+        to_code(function)
+
+
+def _function(fn: Any) -> types.FunctionType:
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    fn = getattr(fn, "__func__", fn)
+    if not isinstance(fn, types.FunctionType):
+        fn = getattr(type(fn), "__call__", None)
+    if not isinstance(fn, types.FunctionType):
+        raise ConversionError(f"{fn!r} is not a Python function, so there is nothing to convert")
+    return fn
+
+
+def to_code(fn: Callable[..., Any]) -> str:
+    """The graph form of `fn` as Python text for people; `ops` stands for `autoimport.operators`.
+
+    Args:
+      fn: as for `convert`.
+
+    Raises:
+      ConversionError: as for `to_graph`.
+    """
+    from autoimport.convert.graph_form import Unconvertible
+    from autoimport.convert.to_code import form_source
+    from autoimport.staging import foreign
+
+    function = _function(fn)
+    try:
+        text, path = foreign.source_of(function)
+        return form_source(text, path, function.__code__.co_firstlineno, function.__qualname__)
+    except foreign.NoSourceError as error:
+        raise ConversionError(f"{error}; define it in a file") from None
+    except Unconvertible as error:
+        raise ConversionError(
+            f"{function.__code__.co_filename}:{error.line}: {function.__qualname__} has no graph form: {error.reason}"
+        ) from None
+
+
+def do_not_convert(fn: F) -> F:
+    """Decorator: `fn`, and what it calls, runs as written, never as a graph of ours."""
+    from autoimport.staging import gate
+
+    @functools.wraps(fn)
+    def as_written(*args: Any, **kwargs: Any) -> Any:
+        with gate.suspended():
+            return fn(*args, **kwargs)
+
+    return as_written  # type: ignore[return-value]
+
+
+def set_element_type(list_: Any, dtype: Any, shape: Any = None) -> None:
+    """State what a list will hold, so that it can grow in a symbolic loop and be stacked although it is empty.
+
+    Args:
+      list_: a Python list.
+      dtype: a tf.DType or what converts to one.
+      shape: the shape of an element; unknown if None.
+    """
+    from autoimport.operators import lists
+
+    lists.set_element_type(list_, dtype, shape)
+
+
+def stack(list_: Any, strict: bool = True) -> Any:
+    """A list of tensors as one tensor with a new first dimension.
+
+    Args:
+      list_: a list, as it is after any loop.
+      strict: raise if it is empty and no element type was stated; otherwise return it as it is.
+
+    Raises:
+      ValueError: see `strict`.
+    """
+    from autoimport.operators import lists
+
+    return lists.stack(list_, strict)
+
+
+def explain(fn: Callable[..., Any]) -> str:
+    """What became of `fn` in this process: a graph or not, since when, what it saved, and what stood in the way."""
+    from autoimport.insight import explain as insight
+
+    return insight.explain(fn)

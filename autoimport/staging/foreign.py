@@ -1,0 +1,103 @@
+"""A function of a module that was not opted in -> the same function with a gate, over its own globals and cells.
+
+In: a plain Python function whose source file can be read. Out: a twin whose code object is converted. The module itself
+stays as it is; its file is converted once, for all functions that are asked for.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+import types
+from collections.abc import Iterator
+
+from autoimport.convert.module import convert_module
+from autoimport.convert.parse import compile_source
+from autoimport.staging import registry
+from autoimport.staging.ours import gated
+
+
+class NoSourceError(ValueError):
+    """A function cannot be converted: its source is not to be found, or no longer what it was made from."""
+
+
+# Path -> CPython's code objects of the file, each with its gated twin.
+_files: dict[str, list[tuple[types.CodeType, types.CodeType]]] = {}
+
+
+def twin(fn: types.FunctionType) -> types.FunctionType:
+    """`fn` with a gate in front of its body; `fn` itself if it has one, or needs none.
+
+    Raises:
+      NoSourceError: there is no source for it (made by exec, typed into the interactive shell, file changed).
+    """
+    if gated(fn.__code__):
+        return fn
+    code = _gated_code(fn.__code__)
+    if not gated(code):
+        return fn
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure)
+    made.__kwdefaults__ = fn.__kwdefaults__
+    made.__dict__.update(fn.__dict__)
+    for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
+        setattr(made, name, getattr(fn, name))
+    return made
+
+
+def source_of(fn: types.FunctionType) -> tuple[str, str]:
+    """The text and path of the file that `fn` comes from.
+
+    Raises:
+      NoSourceError: it cannot be read.
+    """
+    path = fn.__code__.co_filename
+    try:
+        lines, _ = inspect.findsource(fn)
+    except (OSError, TypeError, IndexError) as error:
+        raise NoSourceError(f"{path}: the source of {fn.__qualname__} cannot be read ({error})") from None
+    return "".join(lines), path
+
+
+def _gated_code(code: types.CodeType) -> types.CodeType:
+    for plain, converted in _files.get(code.co_filename) or _convert_file(code):
+        if plain == code:
+            return converted
+    raise NoSourceError(f"{code.co_filename}:{code.co_firstlineno}: the file is no longer what {code.co_name} was made from")
+
+
+def _convert_file(code: types.CodeType) -> list[tuple[types.CodeType, types.CodeType]]:
+    probe = types.FunctionType(code, {}, None, None, tuple(types.CellType() for _ in code.co_freevars))
+    text, path = source_of(probe)
+    start = time.perf_counter()
+    try:
+        plain = compile_source(text, path)
+        converted = convert_module(text, path)
+    except SyntaxError as error:
+        raise NoSourceError(f"{path}: {error}") from None
+    registry.register_module(
+        converted.key,
+        path,
+        path,
+        converted.functions,
+        lambda: converted.forms,
+        cached=False,
+        convert_ms=1e3 * (time.perf_counter() - start),
+    )
+    pairs = _files[path] = list(_pairs(plain, converted.code))
+    return pairs
+
+
+def _pairs(plain: types.CodeType, converted: types.CodeType) -> Iterator[tuple[types.CodeType, types.CodeType]]:
+    """The code objects below two code objects of one source, side by side."""
+    mine, theirs = _below(plain), _below(converted)
+    if gated(converted) and converted.co_freevars:
+        del theirs[0]  # the gate's own lambda, which carries the cells
+    for a, b in zip(mine, theirs, strict=True):
+        yield a, b
+        yield from _pairs(a, b)
+
+
+def _below(code: types.CodeType) -> list[types.CodeType]:
+    return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
