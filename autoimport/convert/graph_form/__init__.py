@@ -1,0 +1,69 @@
+"""Graph forms: a function as a person wrote it in, the same function in calls of operators out.
+
+The form is made by small passes, one construct each. First the structure of each function: its jumps, then the
+outlines of its branches and loops, from the outermost function inwards. Then the constructs, in one walk each over
+the whole tree; last what only a trace needs to see (reads, stores, calls), which a readable form leaves out.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import gast
+
+from autoimport.convert import names as naming
+from autoimport.convert.graph_form.access import reads, stores
+from autoimport.convert.graph_form.augmented import augmented
+from autoimport.convert.graph_form.booleans import booleans
+from autoimport.convert.graph_form.calls import calls
+from autoimport.convert.graph_form.comparisons import comparisons
+from autoimport.convert.graph_form.comprehensions import comprehensions
+from autoimport.convert.graph_form.conditionals import Words, conditionals
+from autoimport.convert.graph_form.context import Context, Unconvertible
+from autoimport.convert.graph_form.formats import formats
+from autoimport.convert.graph_form.loops import loop_options, loops
+from autoimport.convert.graph_form.raises import raises
+from autoimport.convert.graph_form.structure import structure
+from autoimport.convert.graph_form.undefined import checked_reads, deletes
+from autoimport.convert.graph_form.unpacking import unpacking
+from autoimport.convert.graph_form.withs import protocols
+
+__all__ = ["Context", "Unconvertible", "graph_form"]
+
+
+def graph_form(fn: gast.FunctionDef, context: Context, *, readable: bool = False) -> gast.FunctionDef:
+    """Return the graph form of `fn`, which is left as it is.
+
+    Args:
+      fn: the function; a lambda is given as a function that returns its body.
+      context: where it comes from.
+      readable: leave out what only a trace needs to see.
+    Raises:
+      Unconvertible: a construct of it cannot be in a form.
+    """
+    fn = copy.deepcopy(fn)
+    fresh = naming.Fresh(naming.used_names(fn) | context.free | set(context.parameters))
+    words = Words.choose(fresh)
+    scopes = replace(context, free=context.free | naming.scope_of(fn).nonlocals)
+    fn = loop_options(fn)
+    fn = structure(fn, fresh, context)
+    fn = deletes(fn, scopes)
+    fn = augmented(fn, scopes, fresh)
+    fn = checked_reads(fn)
+    fn = loops(fn, words)
+    fn = conditionals(fn, words)
+    fn = unpacking(fn, scopes, fresh)
+    fn = comprehensions(fn)
+    fn = comparisons(fn)
+    fn = booleans(fn)
+    fn = formats(fn)
+    fn = raises(fn, guarded=not readable)
+    if not readable:
+        fn = protocols(fn)
+        fn = calls(fn)
+        fn = stores(fn, scopes, fresh)
+        fn = reads(fn, scopes)
+    return fn
+
+

@@ -1,0 +1,417 @@
+"""Definite assignment and liveness: a function without jumps in, its statements annotated out.
+
+Python is structured: one forward walk tells which names surely have a value, one backward walk which values are read
+later. The walks leave on every `if`, `while` and `for` what its generated functions need (`Outline`), and a mark on
+every read that may find no value.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from autoimport.convert import names as naming
+
+Known = frozenset[str] | None  # names that have a value for sure; None where control never comes
+COMPOUND = (gast.If, gast.While, gast.For)
+TRY = (gast.Try, gast.TryStar)
+
+
+@dataclass
+class Outline:
+    """What the functions made from one compound statement need to know.
+
+    Attributes:
+      known: names with a value in front of the statement.
+      names: the state variables, those live afterwards first.
+      n_out: how many are live afterwards.
+      nonlocals, globals: per block, names that it assigns and that belong to a scope around it.
+      inits: per block, names that must start as Undefined in it.
+    """
+
+    known: Known = frozenset()
+    names: tuple[str, ...] = ()
+    n_out: int = 0
+    nonlocals: dict[str, list[str]] = field(default_factory=dict)
+    globals: dict[str, list[str]] = field(default_factory=dict)
+    inits: dict[str, list[str]] = field(default_factory=dict)
+
+
+class Flow:
+    """The two walks over one function.
+
+    Args:
+      fn: the function; its jumps are lowered.
+      scope: its scope as the person wrote it, plus generated names.
+      outer: names that belong to enclosing functions of the same form.
+      doubtful: those of them that may hold an Undefined.
+    """
+
+    def __init__(
+        self, fn: gast.FunctionDef, scope: naming.Scope, outer: frozenset[str], doubtful: frozenset[str]
+    ) -> None:
+        self.scope = scope
+        read, assigned, deleted = naming.captured_names(fn)
+        shared = scope.nonlocals & outer
+        self.tracked = scope.bound | shared
+        self.captured = frozenset(read | assigned) | shared
+        self.assigned_elsewhere = frozenset(assigned)
+        self.deleted_elsewhere = frozenset(deleted)
+        self.unbound: set[str] = set()
+        start = frozenset(naming.parameters(fn.args)) | (shared - doubtful)
+        self.forward(fn.body, start - self.deleted_elsewhere)
+        self.backward(fn.body, self.captured, frozenset())
+
+    # -- forward: which names have a value ---------------------------------------------------------------------------
+
+    def forward(self, body: Iterable[gast.AST], known: Known) -> Known:
+        """Walk a block; return what is known after it."""
+        for statement in body:
+            known = self.forward_statement(statement, known)
+        return known
+
+    def evaluate(self, parts: Any, known: Known) -> Known:
+        """Follow the events of expressions and targets; mark reads that may find nothing."""
+        if known is None:
+            return None
+        now = set(known)
+        skipped: set[str] = set()  # assigned in an operand that may be skipped
+        for event in naming.events(parts):
+            if event.kind == "store":
+                (now if event.certain else skipped).add(event.name)
+                continue
+            if event.name in self.tracked and event.name not in now:
+                self.unbound.add(event.name)
+                event.node.unbound = "inner" if event.inner and sys.version_info < (3, 12) else "own"
+            if event.kind == "del":
+                now.discard(event.name)
+        return frozenset(now) - self.deleted_elsewhere
+
+    def forward_statement(self, node: gast.AST, known: Known) -> Known:
+        """What is known after one statement."""
+        method = getattr(self, f"forward_{type(node).__name__}", None)
+        if method is not None:
+            result: Known = method(node, known)
+            return result
+        if isinstance(node, naming.DEFINITIONS):
+            parts = naming.class_parts(node) if isinstance(node, gast.ClassDef) else naming.definition_parts(node)
+            return _with(self.evaluate(parts, known), [node.name])
+        if isinstance(node, (gast.Import, gast.ImportFrom)):
+            return _with(known, naming.bound_by(node))
+        return self.evaluate(statement_parts(node), known)
+
+    def forward_Return(self, node: gast.AST, known: Known) -> Known:
+        self.evaluate(statement_parts(node), known)
+        return None
+
+    forward_Raise = forward_Return
+
+    def forward_If(self, node: gast.If, known: Known) -> Known:
+        known = self.evaluate(node.test, known)
+        node.outline = Outline(known)
+        return _join(self.forward(node.body, known), self.forward(node.orelse, known))
+
+    def forward_While(self, node: gast.While, known: Known) -> Known:
+        known = _without(known, deleted_names(node.body))
+        node.outline = Outline(known)
+        known = self.evaluate(node.test, known)
+        self.forward(node.body, known)
+        return known
+
+    def forward_For(self, node: gast.For, known: Known) -> Known:
+        known = _without(self.evaluate(node.iter, known), deleted_names(node.body))
+        node.outline = Outline(known)
+        known = self.evaluate(list(node.options.values()), known)
+        self.forward(node.body, self.evaluate(node.target, known))
+        return known
+
+    def forward_With(self, node: gast.With, known: Known) -> Known:
+        # __exit__ may swallow an exception, so nothing that happens inside is sure afterwards, but for a first name.
+        after: Known = None
+        for index, item in enumerate(node.items):
+            known = self.evaluate([item.context_expr, item.optional_vars], known)
+            if index == 0:
+                after = known
+        self.forward(node.body, known)
+        return _without(after, deleted_names(node.body))
+
+    def forward_Try(self, node: gast.AST, known: Known) -> Known:
+        ended = [self.forward(node.orelse, self.forward(node.body, known))]
+        start = _without(known, deleted_names(node.body))
+        for handler in node.handlers:
+            inside = self.evaluate([handler.type, handler.name], start)
+            after = self.forward(handler.body, inside)
+            ended.append(_without(after, {handler.name.id}) if handler.name is not None else after)
+        joined = ended[0]
+        for other in ended[1:]:
+            joined = _join(joined, other)
+        if not node.finalbody:
+            return joined
+        start = _without(known, deleted_names([node]))
+        after = self.forward(node.finalbody, start)
+        if after is None or joined is None or start is None:
+            return None
+        return (joined - deleted_names(node.finalbody)) | (after - start)
+
+    forward_TryStar = forward_Try
+
+    def forward_Match(self, node: gast.Match, known: Known) -> Known:
+        known = self.evaluate(node.subject, known)
+        after: Known = known
+        for case in node.cases:
+            inside = _with(known, pattern_names(case.pattern))
+            inside = self.evaluate(case.guard, inside)
+            ended = self.forward(case.body, inside)
+            after = _join(after, ended)
+        return after
+
+    # -- backward: which values are read later -----------------------------------------------------------------------
+
+    def backward(self, body: list[gast.AST], live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        """Walk a block from its end; `exc` is live wherever an exception would go. Return what is live in front."""
+        for statement in reversed(body):
+            live = self.backward_statement(statement, live, exc) | exc | self.captured
+        return live
+
+    def consume(self, parts: Any, live: frozenset[str]) -> frozenset[str]:
+        """Liveness in front of expressions and targets that are evaluated in the given order."""
+        now = set(live)
+        for event in reversed(list(naming.events(parts))):
+            if event.kind == "load" or event.kind == "del":
+                now.add(event.name)
+            elif event.certain:
+                now.discard(event.name)
+        return frozenset(now) & self.tracked
+
+    def backward_statement(self, node: gast.AST, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        """What is live in front of one statement."""
+        method = getattr(self, f"backward_{type(node).__name__}", None)
+        if method is not None:
+            result: frozenset[str] = method(node, live, exc)
+            return result
+        if isinstance(node, naming.DEFINITIONS):
+            parts = naming.class_parts(node) if isinstance(node, gast.ClassDef) else naming.definition_parts(node)
+            return self.consume(parts, live - {node.name})
+        if isinstance(node, (gast.Import, gast.ImportFrom)):
+            return live - set(naming.bound_by(node))
+        return self.consume(statement_parts(node), live)
+
+    def backward_Return(self, node: gast.AST, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        return self.consume(statement_parts(node), exc | self.captured)
+
+    backward_Raise = backward_Return
+
+    def backward_If(self, node: gast.If, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        live = live | exc
+        then = self.backward(node.body, live, exc)
+        orelse = self.backward(node.orelse, live, exc)
+        self.carry(node, self.assigned([*node.body, *node.orelse]), live, live | then | orelse)
+        return self.consume(node.test, then | orelse)
+
+    def backward_While(self, node: gast.While, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        live = live | exc
+        head = self.consume(node.test, live)
+        head |= self.consume(node.test, live | self.backward(node.body, head, exc))
+        self.backward(node.body, head, exc)
+        self.carry(node, self.assigned(node.body), live, head)
+        return head
+
+    def backward_For(self, node: gast.For, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        live = live | exc
+        head = live | {name for name in node.stop if name in self.tracked}
+        head |= self.consume(list(node.options.values()), head)
+        head |= self.consume(node.target, self.backward(node.body, head, exc))
+        self.consume(node.target, self.backward(node.body, head, exc))
+        self.carry(node, self.assigned([node.target, *node.body]), live, head)
+        return self.consume(node.iter, head)
+
+    def backward_With(self, node: gast.With, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        live = self.backward(node.body, live, exc)
+        parts = [part for item in node.items for part in (item.context_expr, item.optional_vars)]
+        return self.consume(parts, live)
+
+    def backward_Try(self, node: gast.AST, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        if node.finalbody:
+            escape = self.backward(node.finalbody, exc, exc)
+            live = self.backward(node.finalbody, live | exc, exc)
+            exc = exc | escape
+        caught = exc
+        for handler in node.handlers:
+            inside = self.backward(handler.body, live, exc)
+            caught = caught | self.consume([handler.type, handler.name], inside)
+        ended = self.backward(node.orelse, live, exc)
+        return self.backward(node.body, ended, caught)
+
+    backward_TryStar = backward_Try
+
+    def backward_Match(self, node: gast.Match, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        before = live
+        for case in node.cases:
+            inside = self.consume(case.guard, self.backward(case.body, live, exc))
+            before = before | (inside - set(pattern_names(case.pattern)))
+        return self.consume(node.subject, before)
+
+    # -- the outlines ------------------------------------------------------------------------------------------------
+
+    def assigned(self, body: list[gast.AST]) -> set[str]:
+        """Names of this function that a block may change, through its closures too when it calls anything."""
+        found: set[str] = set()
+        calls = False
+        for node in naming.walk_scope(body):
+            found.update(naming.bound_by(node))
+            calls = calls or isinstance(node, gast.Call)
+        found &= self.tracked
+        return found | self.assigned_elsewhere if calls else found
+
+    def carry(self, node: gast.AST, assigned: set[str], after: frozenset[str], read: frozenset[str]) -> None:
+        """Decide the state variables of a statement."""
+        out = sorted(assigned & after)
+        node.outline.names = (*out, *sorted((assigned & read) - after))
+        node.outline.n_out = len(out)
+
+
+def outline(
+    fn: gast.FunctionDef, scope: naming.Scope, outer: frozenset[str], doubtful: frozenset[str]
+) -> list[str]:
+    """Annotate one function; return the names that must start as Undefined at its top."""
+    flow = Flow(fn, scope, outer, doubtful)
+    total = Counter(_occurrences(fn.body))
+    mine = scope.bound - flow.captured - set(naming.parameters(fn.args))
+    needed = flow.unbound & scope.bound
+    for node in compound_nodes(fn.body):
+        if node.outline.known is not None:
+            needed |= (set(node.outline.names) & scope.bound) - node.outline.known
+    needed -= set(naming.parameters(fn.args))
+    owned = scope.bound - set(naming.parameters(fn.args))
+    return _settle(fn.body, owned, frozenset(mine), needed, total, scope)
+
+
+def _settle(
+    body: list[gast.AST],
+    owned: frozenset[str],
+    movable: frozenset[str],
+    needed: set[str],
+    total: Counter[str],
+    scope: naming.Scope,
+) -> list[str]:
+    """Give each name the innermost generated function that holds all of its uses; return what `body` must initialise.
+
+    `owned` are the names that belong to the scope of `body`; `movable` those of them that nothing else holds on to.
+    """
+    given: set[str] = set()
+    direct: set[str] = set()
+    for node in direct_nodes(body):
+        if not isinstance(node, COMPOUND):
+            direct.update(naming.bound_by(node))
+            continue
+        inside = [block for _, block in blocks(node)]
+        count = Counter(name for block in inside for name in _occurrences(block))
+        state = set(node.outline.names)
+        local = frozenset(name for name in movable & count.keys() - state if count[name] == total[name])
+        given |= local
+        for key, block in blocks(node):
+            assigned = {name for part in naming.walk_scope(block) for name in naming.bound_by(part)}
+            node.outline.nonlocals[key] = sorted(assigned - local - scope.globals)
+            node.outline.globals[key] = sorted(assigned & scope.globals)
+            here = local & {name for name in _occurrences(block)}
+            node.outline.inits[key] = _settle(block, here, here, needed & here, _total(here, block), scope)
+    return sorted(name for name in owned - given if name in needed or name not in direct)
+
+
+def _total(names: frozenset[str], block: list[gast.AST]) -> Counter[str]:
+    """How often each of `names` occurs in one block: the whole life of a name that is local to it."""
+    return Counter(name for name in _occurrences(block) if name in names)
+
+
+def blocks(node: gast.AST) -> list[tuple[str, list[gast.AST]]]:
+    """The blocks of a compound statement that become functions of their own."""
+    if isinstance(node, gast.If):
+        return [("body", node.body), ("orelse", node.orelse)]
+    if isinstance(node, gast.For):
+        return [("body", [node.target, *node.body])]
+    return [("body", node.body)]
+
+
+def direct_nodes(body: list[gast.AST]) -> Iterable[gast.AST]:
+    """Nodes of a block that stay in its own function: not below `if`, `while` or `for`, which are given themselves."""
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, gast.If) or isinstance(node, gast.While):
+            stack.extend(naming.walk_scope([node.test]))
+        elif isinstance(node, gast.For):
+            stack.extend(naming.walk_scope([node.iter]))
+        elif isinstance(node, (*naming.FUNCTIONS, gast.ClassDef, *naming.COMPREHENSIONS)):
+            stack.extend(list(naming.walk_scope([node]))[1:])
+        else:
+            stack.extend(gast.iter_child_nodes(node))
+
+
+def compound_nodes(body: list[gast.AST]) -> Iterable[gast.AST]:
+    """The compound statements of one function, however deep."""
+    return (node for node in naming.walk_scope(body) if isinstance(node, COMPOUND))
+
+
+def _occurrences(body: Iterable[gast.AST]) -> Iterable[str]:
+    """Every mention of a name in a block, nested comprehensions included."""
+    for node in naming.walk_scope(body):
+        if isinstance(node, gast.Name):
+            yield node.id
+        elif isinstance(node, (*naming.COMPREHENSIONS, *naming.FUNCTIONS, gast.ClassDef)):
+            yield from naming.free_names(node)
+            yield from naming.bound_by(node)
+        else:
+            yield from naming.bound_by(node)
+        if isinstance(node, gast.For):
+            yield from node.stop
+
+
+def statement_parts(node: gast.AST) -> list[Any]:
+    """Expressions and targets of a simple statement, in order of evaluation."""
+    if isinstance(node, gast.Assign):
+        return [node.value, *node.targets]
+    if isinstance(node, gast.AugAssign):
+        if isinstance(node.target, gast.Name):
+            read = gast.Name(node.target.id, gast.Load(), None, None)
+            node.read = read
+            return [read, node.value, node.target]
+        return [node.target, node.value]
+    if isinstance(node, gast.AnnAssign):
+        return [node.value, node.target]
+    return list(gast.iter_child_nodes(node))
+
+
+def pattern_names(pattern: gast.AST) -> list[str]:
+    """Names that a pattern captures."""
+    return [name for node in gast.walk(pattern) for name in naming.bound_by(node)]
+
+
+def deleted_names(body: Iterable[gast.AST]) -> set[str]:
+    """Names that a block may leave without a value."""
+    found: set[str] = set()
+    for node in naming.walk_scope(body):
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del):
+            found.add(node.id)
+        elif isinstance(node, gast.ExceptHandler) and node.name is not None:
+            found.add(node.name.id)
+    return found
+
+
+def _join(one: Known, other: Known) -> Known:
+    if one is None:
+        return other
+    return one if other is None else one & other
+
+
+def _with(known: Known, more: Iterable[str]) -> Known:
+    return None if known is None else known | frozenset(more)
+
+
+def _without(known: Known, fewer: Iterable[str]) -> Known:
+    return None if known is None else known - frozenset(fewer)

@@ -1,0 +1,80 @@
+"""A walk that knows where it is: each name it meets is local to the form, free in the function, or global."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autoimport.convert import names as naming
+from autoimport.convert.graph_form.context import Context, mangle
+from autoimport.convert.graph_form.walk import Pass, is_plain
+
+CLASS = naming.Scope(frozenset({"__class__"}), frozenset(), frozenset())
+
+
+class Scoped(Pass):
+    """A pass that resolves names, and knows the class whose private names it sees."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.scopes: list[naming.Scope] = []
+        self.class_name = context.class_name
+
+    def resolve(self, name: str) -> str:
+        """Return "local", "free" or "global"."""
+        for scope in reversed(self.scopes):
+            if name in scope.bound:
+                return "local"
+            if name in scope.globals:
+                return "global"
+        return "free" if name in self.context.free else "global"
+
+    def mangled(self, name: str) -> str:
+        """`name` as the compiler spells it here."""
+        return mangle(name, self.class_name)
+
+    def enter(self, node: gast.FunctionDef) -> None:
+        self.scopes.append(naming.scope_of(node))
+        node.body = self.body(node.body)
+        self.scopes.pop()
+
+    def enter_lambda(self, node: gast.Lambda) -> None:
+        self.scopes.append(naming.scope_of(node))
+        node.body = self.visit(node.body)
+        self.scopes.pop()
+
+    def visit_ClassDef(self, node: gast.ClassDef) -> Any:
+        outer, self.class_name = self.class_name, node.name
+        self.scopes.append(CLASS)
+        for statement in node.body:
+            if isinstance(statement, gast.FunctionDef) and not is_plain(statement):
+                self.enter(statement)
+        self.scopes.pop()
+        self.class_name = outer
+        return node
+
+    def comprehension(self, node: Any) -> Any:
+        """The first iterable belongs to the scope around, everything else to the comprehension's own."""
+        first = node.generators[0]
+        first.iter = self.visit(first.iter)
+        targets = {
+            name
+            for generator in node.generators
+            for part in naming.walk_scope([generator.target])
+            for name in naming.bound_by(part)
+        }
+        self.scopes.append(naming.Scope(frozenset(targets), frozenset(), frozenset()))
+        for generator in node.generators:
+            if generator is not first:
+                generator.iter = self.visit(generator.iter)
+            generator.target = self.visit(generator.target)
+            generator.ifs = [self.visit(condition) for condition in generator.ifs]
+        if isinstance(node, gast.DictComp):
+            node.key, node.value = self.visit(node.key), self.visit(node.value)
+        else:
+            node.elt = self.visit(node.elt)
+        self.scopes.pop()
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
