@@ -59,4 +59,4 @@ def _diverge(error: Callable[[], Any]) -> NoReturn:
     exception = error()
     text = exception.__name__ if isinstance(exception, type) else f"{type(exception).__name__}: {exception}"
     tf.debugging.Assert(tf.constant(False), [text])
-    raise Diverged
+    raise Diverged from exception if isinstance(exception, BaseException) else exception()

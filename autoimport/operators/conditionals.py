@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import tensorflow as tf
 
 from autoimport.operators import heap, lists, observer
-from autoimport.operators.errors import Diverged
+from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.predicates import predicate
 from autoimport.operators.structures import Mismatch, Node, Unifier, capture, mismatch_error, zeros
 from autoimport.operators.symbolic import is_symbolic
 
 Get = Callable[[], tuple[Any, ...]]
 Set = Callable[[tuple[Any, ...]], None]
+
+_WHERE = "the branches of a symbolic condition"
 
 
 def if_(
@@ -85,6 +87,7 @@ class _Branch:
     values: list[Node] | None = None
     places: dict[heap.Place, Node] = field(default_factory=dict)
     before: dict[heap.Place, Any] = field(default_factory=dict)
+    error: Diverged | None = None
 
 
 def choose(
@@ -130,7 +133,7 @@ def choose(
         heap.record(place)
         place.write(value)
     if join.diverged:
-        raise Diverged
+        _raise_after(left.error)
     return tuple(built[: len(names)])
 
 
@@ -143,13 +146,24 @@ def _run(branch: Callable[[], tuple[Any, ...]]) -> _Branch:
             changes = heap.graph_changes(journal)
             result.places = {place: capture(value) for place, value in changes.items()}
             result.before = {place: journal.before[place] for place in changes}
-        except Diverged:
+        except Diverged as error:
+            result.error = error
             changes = heap.graph_changes(journal)
         except BaseException:
             journal.undo()
             raise
         journal.undo(list(changes))
     return result
+
+
+def _raise_after(error: Diverged | None) -> NoReturn:
+    """Both branches raise, so what follows is never reached."""
+    if not heap.in_symbolic_body():
+        if observer.current() is not None:
+            raise Unstageable("a symbolic condition chooses between two exceptions")
+        if error is not None and error.__cause__ is not None:
+            raise error.__cause__
+    raise Diverged from (error and error.__cause__)
 
 
 @dataclass
@@ -172,15 +186,21 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
     places = [place for place in before if not heap.is_forgotten(place, known)]
     lefts, rights = _nodes(left, places, before), _nodes(right, places, before)
     if lefts is None or rights is None:
+        # Where one branch raises, the other one's values win; the first ends with something of the same type.
         taken = lefts or rights or []
-        return _Joined(*_one_sided(taken, left_taken=lefts is not None), places, set())
+        try:
+            stand_ins = [zeros(node) for node in taken]
+        except Mismatch as mismatch:
+            raise mismatch_error(", ".join(names), mismatch, _WHERE) from None
+        pair = (stand_ins, taken) if lefts is None else (taken, stand_ins)
+        return _Joined(*pair, places, set())
     unifier = Unifier()
     pairs = []
     for name, a, b in zip([*names, *map(str, places)], lefts, rights, strict=True):
         try:
             pairs.append(unifier.unify(name, a, b))
         except Mismatch as mismatch:
-            raise mismatch_error(name, mismatch, "the branches of a symbolic condition") from None
+            raise mismatch_error(name, mismatch, _WHERE) from None
     return _Joined([a for a, _ in pairs], [b for _, b in pairs], places, unifier.weak)
 
 
@@ -197,8 +217,3 @@ def _nodes(branch: _Branch, places: list[heap.Place], before: dict[heap.Place, A
         return None
     return [*branch.values, *(branch.places.get(place) or capture(before[place]) for place in places)]
 
-
-def _one_sided(taken: list[Node], *, left_taken: bool) -> tuple[list[Node], list[Node]]:
-    """Where one branch raises, the other one's values win; the first needs something of the same type to end with."""
-    stand_ins = [zeros(node) for node in taken]
-    return (taken, stand_ins) if left_taken else (stand_ins, taken)

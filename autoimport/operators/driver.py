@@ -17,10 +17,17 @@ class Driver:
       step: runs the body once and returns the tensors for the next iteration.
       stop: tensors with which `more` is false.
       most: an upper bound of the number of iterations, where it is known.
+      is_exact: there are `most` iterations, neither more nor fewer.
     """
 
     start: tuple[Any, ...]
     more: Callable[..., Any]
     step: Callable[..., tuple[Any, ...]]
     stop: Callable[..., tuple[Any, ...]]
-    most: Any = None
+    most: int | None = None
+    is_exact: bool = False
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether there is a first iteration in any case. (No loop with `most` starts with a jump behind it.)"""
+        return bool(self.most)

@@ -20,12 +20,14 @@ from autoimport.operators.driver import Driver
 from autoimport.operators.errors import Diverged
 from autoimport.operators.loops_over import driver_over, is_python_zip, python_items
 from autoimport.operators.predicates import predicate
-from autoimport.operators.structures import Leaf, Mismatch, Node, Unifier, capture, mismatch_error, promote
+from autoimport.operators.growing import known_length, plain_list
+from autoimport.operators.structures import Leaf, Mismatch, Node, Unifier, capture, has_items, mismatch_error, promote
 from autoimport.operators.symbolic import is_symbolic
 
 Options = Mapping[str, Any] | None
 
 _ATTEMPTS = 8
+_PLAIN_LIST = 256  # the longest list that becomes a Python list again after the loop
 _WHERE = "two iterations of a symbolic loop"
 
 
@@ -176,7 +178,7 @@ def run(
         set(before)
         raise
     tensors = iter(outputs)
-    values = [node.build(tensors) for node in loop.nodes]
+    values = [loop.plain(k, node.build(tensors)) for k, node in enumerate(loop.nodes)]
     set(tuple(values[: len(names)]))
     for place, value in zip(loop.places, values[len(names) :], strict=True):
         heap.record(place)
@@ -196,6 +198,10 @@ def _peel(driver: Driver, get: Get, set: Set, names: Sequence[str], n_out: int, 
     def nothing() -> tuple[Any, ...]:
         return before[:n_out]
 
+    if driver.is_sure:
+        after = first_and_rest()
+        set(after + before[n_out:])
+        return
     after = choose(driver.more(*driver.start), first_and_rest, nothing, names[:n_out])
     set(after + before[n_out:])
 
@@ -218,6 +224,7 @@ class _Loop:
     places: list[heap.Place]
     nodes: list[Node]
     options: Options
+    lengths: dict[int, int] = dataclasses.field(default_factory=dict)
 
     def build(self) -> list[Any]:
         """Try until an iteration ends with the types that it started with; the tensors after the loop."""
@@ -269,7 +276,26 @@ class _Loop:
                 journal.undo()  # the attempt did not happen
                 raise
             journal.undo(list({**dict.fromkeys(self.places), **changes}))
+        if self.driver.is_exact:
+            self._measure(tensors, [end for _, end in pairs])
         return [*following, *(tf.identity(leaf.make()) for _, end in pairs for leaf in end.flat())]
+
+    def _measure(self, tensors: tuple[Any, ...], ends: list[Node]) -> None:
+        """Note how long the lists will be to which every iteration adds the same number of items."""
+        flat = iter(tensors)
+        for k, (start, end) in enumerate(zip(self.nodes, ends, strict=True)):
+            placeholders = [next(flat) for _ in start.flat()]
+            if not has_items(end):
+                continue
+            before = known_length(start.flat()[0].make(), None)
+            growth = known_length(end.flat()[0].make(), placeholders[0])
+            if before is not None and growth is not None and self.driver.most is not None:
+                self.lengths[k] = before + self.driver.most * growth
+
+    def plain(self, k: int, value: Any) -> Any:
+        """The value of variable or place `k` after the loop; a list whose length is known is a Python list again."""
+        length = self.lengths.get(k)
+        return value if length is None or length > _PLAIN_LIST else plain_list(value[0], length) or value
 
     def _run_body(
         self, journal: heap.Journal, state: tuple[Any, ...], tensors: tuple[Any, ...]

@@ -288,7 +288,7 @@ class Unifier:
         return nodes[0], nodes[1]
 
     def _containers(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
-        if _is_list(left) and _is_list(right) and (left.label != right.label or _has_items(left) != _has_items(right)):
+        if _is_list(left) and _is_list(right) and (left.label != right.label or has_items(left) != has_items(right)):
             return _as_items(left, right)
         if left.label != right.label:
             raise Mismatch(describe(left), describe(right))
@@ -334,8 +334,9 @@ def _is_list(node: Node) -> bool:
     return bool(node.label[0] is list)
 
 
-def _has_items(node: Node) -> bool:
-    return len(node.children) == 1 and node.children[0].kind == "items"
+def has_items(node: Node) -> bool:
+    """Whether `node` is a list that stands for a TensorList."""
+    return node.kind == "container" and _is_list(node) and len(node.children) == 1 and node.children[0].kind == "items"
 
 
 def _as_items(left: Node, right: Node) -> tuple[Node, Node]:
@@ -347,7 +348,7 @@ def _as_items(left: Node, right: Node) -> tuple[Node, Node]:
     width = len(tf.nest.flatten(structure))
 
     def stand_in(node: Node) -> Node:
-        if _has_items(node):
+        if has_items(node):
             items = dataclasses.replace(_bare(node.children[0]), label=structure)
         else:
             made: dict[Any, list[Any]] = {}  # the handles, by the graph that they were made in
@@ -368,7 +369,7 @@ def _as_items(left: Node, right: Node) -> tuple[Node, Node]:
 
 def _structures(node: Node) -> list[Any]:
     """The item structures of a list, with a `lists.Leaf` for each tensor or number."""
-    if _has_items(node):
+    if has_items(node):
         return [node.children[0].label]
     return [_structure(child) for child in node.children]
 
