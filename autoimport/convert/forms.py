@@ -10,7 +10,6 @@ The code object gets the original's name, qualified name and first line.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -70,7 +69,7 @@ def _compiled(fn: Function, form: gast.FunctionDef, path: str) -> CodeType:
     node.name, node.decorator_list, node.returns = "@form", [], None
     node.args = _plain_arguments(fn.parameters)
     node.type_params = []
-    node.lineno, node.end_lineno = original.co_firstlineno, max(node.end_lineno, original.co_firstlineno)
+    node.lineno, node.col_offset = fn.opening.lineno, fn.opening.col_offset
     free = [_bind(name) for name in original.co_freevars if name != "__class__"]
     scaffold = _def("@scaffold", _plain_arguments(()), free + _in_class(fn, node))
     tree = ast.fix_missing_locations(ast.Module(body=[scaffold], type_ignores=[]))

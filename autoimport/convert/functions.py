@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
+from autoimport.convert.graph_form.context import mangle
 from autoimport.convert.parse import FunctionNode, compile_tree, quietly
 
 Position = tuple[int, int, int, int]  # lineno, end_lineno, col_offset, end_col_offset
@@ -35,7 +36,7 @@ class Function:
       has_loop: a `while` or `for` statement is in its body.
       pauses: line of its first `yield` or `await`.
       frame_calls: calls of what looks at the caller's frame, as (name, line).
-      code: CPython's code object; None if the compiler found that the function can never run.
+      code: CPython's code object, with untrue line numbers; None if the function can never run (`if 0:`).
       start: position of the first instruction of its body.
     """
 
@@ -55,6 +56,12 @@ class Function:
     def name(self) -> str:
         """As `__name__` gives it."""
         return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+    @property
+    def opening(self) -> ast.expr | FunctionNode:
+        """The first decorator, or the function itself: where its code object begins."""
+        decorators = [] if isinstance(self.node, ast.Lambda) else self.node.decorator_list
+        return decorators[0] if decorators else self.node
 
 
 def find_functions(tree: ast.Module, path: str) -> list[Function]:
@@ -77,9 +84,14 @@ def obstacle(fn: Function) -> tuple[str, int | None] | None:
     if fn.frame_calls:
         name, line = fn.frame_calls[0]
         return f"{name}() looks at the frame of its caller", line
-    if not fn.can_differ and not fn.code.co_names and not fn.code.co_freevars:
+    if not fn.can_differ and not fn.code.co_names and not _uses(fn, fn.code.co_freevars):
         return "nothing in it can differ in a graph", None
     return None
+
+
+def _uses(fn: Function, free: tuple[str, ...]) -> bool:
+    names = (mangle(node.id, fn.class_name) for node in ast.walk(fn.node) if isinstance(node, ast.Name))
+    return bool(free) and any(name in free for name in names)
 
 
 _KINDS = {
@@ -93,12 +105,12 @@ _FRAME_BUILTINS = {"locals", "globals", "eval", "exec", "breakpoint"}
 _FRAME_GETTERS = {"_getframe", "currentframe"}
 
 # A body of these alone, over local names, is the same in both forms.
-_HARMLESS = frozenset(
-    (ast.Expr, ast.Return, ast.Assign, ast.Pass, ast.Global, ast.Nonlocal)
-    + (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.Name, ast.Tuple, ast.List, ast.Dict, ast.Set)
-    + (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Div, ast.FloorDiv, ast.Pow)
-    + (ast.LShift, ast.RShift, ast.BitOr, ast.BitXor, ast.BitAnd, ast.Invert, ast.UAdd, ast.USub)
-    + (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Load, ast.Store)
+_HARMLESS: frozenset[type] = frozenset().union(
+    (ast.Expr, ast.Return, ast.Assign, ast.Pass, ast.Global, ast.Nonlocal),
+    (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.Name, ast.Tuple, ast.List, ast.Dict, ast.Set),
+    (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Div, ast.FloorDiv, ast.Pow),
+    (ast.LShift, ast.RShift, ast.BitOr, ast.BitXor, ast.BitAnd, ast.Invert, ast.UAdd, ast.USub),
+    (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Load, ast.Store),
 )
 
 
@@ -266,9 +278,8 @@ def _parameters(args: ast.arguments) -> tuple[str, ...]:
 
 def _match_code(tree: ast.Module, path: str, functions: list[Function]) -> None:
     """Give each function its code object and the position of its first instruction."""
-    # A code object's first line is that of the first decorator, or of the node. A decorator that is a lambda has a
-    # number of its own, but another name than the function that it decorates.
-    bearers: list[Any] = [(getattr(fn.node, "decorator_list", None) or [fn.node])[0] for fn in functions]
+    # A decorator that is a lambda shares its number with the function that it decorates, but not the name.
+    bearers: list[Any] = [fn.opening for fn in functions]
     positions = [(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) for node in bearers]
     mark = 1 + max((node.end_lineno or 0 for node in (*tree.body, *bearers)), default=0)
     marks: dict[int, Position] = {}
@@ -311,7 +322,7 @@ def _first_position(code: CodeType) -> Position | None:
         return next(((line, line, 0, 0) for _, _, line in code.co_lines() if line is not None), None)
     for operation, position in zip(code.co_code[::2], code.co_positions(), strict=True):
         if operation not in _PROLOGUE:
-            return None if None in position else position  # type: ignore[return-value]
+            return None if None in position else cast(Position, position)
     return None
 
 

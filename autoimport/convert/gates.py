@@ -25,6 +25,7 @@ def insert_gate(fn: Function, key: str, index: int) -> None:
         body = node.body
         node.body = ast.IfExp(test=_test(fn, key, index), body=answer, orelse=body)
         _place(node.body, fn, body, stop=body)
+        ast.copy_location(node.body, body)  # the `return` of a lambda stands at its whole body
         return
     has_docstring = ast.get_docstring(node, clean=False) is not None
     gate = ast.If(test=_test(fn, key, index), body=[ast.Return(value=answer)], orelse=[])

@@ -1,0 +1,101 @@
+"""Python text with lines of any length -> the same program in lines of at most 88 columns, where brackets allow it."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+WIDTH = 88
+_OPEN, _CLOSE = "([{", ")]}"
+
+
+def wrapped(text: str) -> str:
+    """Break what is too long, one bracket at a time: the last on the line first, then its items line by line.
+
+    >>> print(wrapped("x = f(" + "a" * 50 + ", g(" + "b" * 50 + "))"))
+    x = f(
+        aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,
+        g(bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb),
+    )
+    """
+    lines = text.split("\n")
+    single = set(range(len(lines))) - set(_inside_strings(text))
+    return "\n".join(part for i, line in enumerate(lines) for part in (_broken(line) if i in single else [line]))
+
+
+def _inside_strings(text: str) -> Iterator[int]:
+    """Indexes of the lines that a string with line breaks covers."""
+    for token in _tokens(text):
+        if token.start[0] != token.end[0] and token.type != tokenize.NEWLINE:
+            yield from range(token.start[0] - 1, token.end[0])
+
+
+def _broken(line: str) -> list[str]:
+    if len(line) <= WIDTH or line.lstrip().startswith("#"):
+        return [line]
+    bracket = _last_bracket(line)
+    if bracket is None:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    content = line[bracket.start + 1 : bracket.end]
+    parts = [content]
+    if len(indent) + len(content) > WIDTH or bracket.commas:
+        cuts = [bracket.start, *bracket.commas, bracket.end]
+        parts = [line[a + 1 : b].strip() for a, b in pairwise(cuts)]
+    comma = "," if bracket.commas else ""
+    inner = [out for part in parts if part for out in _broken(indent + part + comma)]
+    return [line[: bracket.start + 1], *inner, indent[4:] + line[bracket.end :]]
+
+
+@dataclass
+class _Bracket:
+    """Columns of a pair of brackets and of the commas directly in it."""
+
+    start: int
+    end: int
+    commas: list[int]
+
+
+def _last_bracket(line: str) -> _Bracket | None:
+    """The last pair of brackets, with something in it, that is in no other."""
+    found: _Bracket | None = None
+    start, depth, commas, in_lambda = 0, 0, list[int](), False
+    for token in _tokens(line.strip()):
+        column = token.start[1] + len(line) - len(line.lstrip())
+        if token.type == tokenize.OP and token.string in _OPEN:
+            depth += 1
+            if depth == 1:
+                start, commas = column, []
+        elif token.type == tokenize.OP and token.string in _CLOSE:
+            depth -= 1
+            if depth == 0 and column > start + 1:
+                found = _Bracket(start, column, commas)
+        elif depth == 1 and token.string == "lambda":
+            in_lambda = True
+        elif depth == 1 and token.string == ":":
+            in_lambda = False
+        elif depth == 1 and token.string == "," and not in_lambda:
+            commas.append(column)
+    return found
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    """The tokens of a text that may be a part of a statement; an f-string counts as one, as before Python 3.12."""
+    start_type = getattr(tokenize, "FSTRING_START", None)
+    end_type = getattr(tokenize, "FSTRING_END", None)
+    opened: list[tokenize.TokenInfo] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == start_type:
+                opened.append(token)
+            elif token.type == end_type:
+                first = opened.pop()
+                if not opened:
+                    yield token._replace(type=tokenize.STRING, start=first.start)
+            elif not opened:
+                yield token
+    except (tokenize.TokenError, IndentationError):
+        return  # the end of a part that is not a whole statement

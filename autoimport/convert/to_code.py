@@ -1,0 +1,91 @@
+"""Source text and a line -> the graph form of the function there, as text that a person can read.
+
+The form is shown without the operators that watch reads, stores and calls, with the function's own signature, and with
+a comment where a function stands for a branch or for the body of a loop.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from autoimport.convert.forms import context, definition
+from autoimport.convert.functions import Function, find_functions, obstacle
+from autoimport.convert.graph_form import Unconvertible, graph_form
+from autoimport.convert.layout import WIDTH, wrapped
+from autoimport.convert.parse import FunctionNode, Source, parse, quietly, to_ast
+
+
+def form_source(source: Source, path: str, line: int, qualified_name: str | None = None) -> str:
+    """The text of the graph form of the function that starts (with its first decorator, or its `def`) on `line`.
+
+    Raises:
+      LookupError: no function starts there.
+      Unconvertible: the function has no graph form.
+    """
+    with quietly():
+        functions = find_functions(parse(source, path), path)
+    fn = _function_at(functions, line, qualified_name)
+    against = obstacle(fn)
+    if against is not None:
+        raise Unconvertible(against[0], against[1] or fn.node.lineno)
+    form: Any = to_ast(graph_form(definition(fn), context(fn), readable=True))
+    form.name = "lambda_" if form.name == "<lambda>" else form.name
+    form.decorator_list = []
+    _Readable(fn.node).visit(form)
+    return wrapped(_spaced(ast.unparse(form))) + "\n"
+
+
+def _function_at(functions: list[Function], line: int, qualified_name: str | None) -> Function:
+    here = [fn for fn in functions if fn.opening.lineno <= line <= fn.node.lineno]
+    named = [fn for fn in here if fn.qualified_name == qualified_name]
+    if not here:
+        raise LookupError(f"no function starts on line {line}")
+    return (named or here)[0]
+
+
+class _Readable(ast.NodeTransformer):
+    """`@ops` becomes `ops`; a comment says what a generated function was made of."""
+
+    def __init__(self, original: FunctionNode) -> None:
+        self.headers = {
+            (node.lineno, node.col_offset): _header(node)
+            for node in ast.walk(original)
+            if isinstance(node, (ast.If, ast.While, ast.For))
+        }
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = node.id.removeprefix("@")
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        self.generic_visit(node)
+        header = self.headers.pop((node.lineno, node.col_offset), None)
+        if header is None:
+            return node
+        text = f"# {header} (line {node.lineno})"
+        # A name can be any text to ast.unparse, which knows no comments.
+        return [ast.Expr(value=ast.Name(id=text, ctx=ast.Load())), node]
+
+
+def _header(node: ast.If | ast.While | ast.For) -> str:
+    """The statement's first line, as written but for spaces, cut if it is long."""
+    if isinstance(node, ast.For):
+        text = f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}:"
+    else:
+        text = f"{type(node).__name__.lower()} {ast.unparse(node.test)}:"
+    first = text.partition("\n")[0]
+    return first if len(first) <= WIDTH // 2 else first[: WIDTH // 2 - 3] + "..."
+
+
+def _spaced(text: str) -> str:
+    """One empty line in front of each comment, none behind it, none at the start of a block."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        before = lines[-1].lstrip() if lines else ""
+        if not line.strip() and (before.startswith("#") or before.endswith(":")):
+            continue
+        if line.lstrip().startswith("#") and before and not before.endswith(":"):
+            lines.append("")
+        lines.append(line)
+    return "\n".join(lines)

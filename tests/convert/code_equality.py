@@ -1,0 +1,104 @@
+"""Two code objects -> how they differ, a gate in front of the first one's body apart."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_nlocals", "co_firstlineno")
+NAMES = ("co_name", "co_varnames", "co_cellvars", "co_freevars", "co_filename", "co_flags")
+PROLOGUE = {"RESUME", "MAKE_CELL", "COPY_FREE_VARS", "EXTENDED_ARG"}
+
+
+def is_gated(code: CodeType) -> bool:
+    return any(name.startswith("@on:") for name in code.co_names)
+
+
+def differences(ours: CodeType, theirs: CodeType) -> Iterator[str]:
+    """What is not the same in `ours` and CPython's `theirs`, nested code included, one line each."""
+    where = f"{theirs.co_filename}:{theirs.co_firstlineno}: {theirs.co_name}: "
+    for attribute in (*COUNTS, *NAMES, "co_qualname"):
+        if getattr(ours, attribute, None) != getattr(theirs, attribute, None):
+            yield f"{where}{attribute}: {getattr(ours, attribute)} != {getattr(theirs, attribute)}"
+    yield from (where + text for text in (_gated if is_gated(ours) else _ungated)(ours, theirs))
+    for one, other in zip(_nested(ours), _nested(theirs), strict=True):
+        yield from differences(one, other)
+
+
+def _nested(code: CodeType) -> list[CodeType]:
+    """Nested code in the order of its first lines, without what only carries the cells of a gate."""
+    found = [const for const in code.co_consts if isinstance(const, CodeType)]
+    return [const for const in found if const is not _carrier(code, found)]
+
+
+def _carrier(code: CodeType, nested: list[CodeType]) -> CodeType | None:
+    if not is_gated(code) or not code.co_freevars:
+        return None
+    return next(const for const in nested if const.co_name == "<lambda>" and const.co_freevars == code.co_freevars)
+
+
+def _ungated(ours: CodeType, theirs: CodeType) -> Iterator[str]:
+    for attribute in ("co_code", "co_names", "co_stacksize", "co_exceptiontable"):
+        if getattr(ours, attribute, None) != getattr(theirs, attribute, None):
+            yield attribute
+    if _positions(ours) != _positions(theirs):
+        yield "positions"
+    if [_constant(const) for const in ours.co_consts] != [_constant(const) for const in theirs.co_consts]:
+        yield "constants"
+
+
+def _gated(ours: CodeType, theirs: CodeType) -> Iterator[str]:
+    if _constant(ours.co_consts[0]) != _constant(theirs.co_consts[0]) and isinstance(theirs.co_consts[0], str):
+        yield "docstring"
+    mine, yours = _behind_gate(ours), _behind_gate(theirs)
+    if len(mine) != len(yours):
+        yield f"{len(mine)} instructions and handlers instead of {len(yours)}"
+    for one, other in zip(mine, yours, strict=False):
+        if one != other:
+            yield f"{one} instead of {other}"
+
+
+def _constant(value: Any) -> Any:
+    if isinstance(value, CodeType):
+        return "code", value.co_name
+    if isinstance(value, tuple):
+        return tuple(_constant(item) for item in value)
+    return type(value), sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
+
+
+def _positions(code: CodeType) -> list[Any]:
+    return list(code.co_positions() if hasattr(code, "co_positions") else code.co_lines())
+
+
+def _behind_gate(code: CodeType) -> list[tuple[Any, ...]]:
+    """The instructions and exception handlers of the body, as they are whatever stands in front."""
+    steps = [step for step in dis.get_instructions(code) if step.opname not in PROLOGUE]
+    if is_gated(code):
+        body = next(step.argval for step in steps if step.opname.startswith("POP_JUMP"))
+        steps = [step for step in steps if step.offset >= body]
+    index = _index(steps, len(code.co_code))
+    lines = {offset: line for start, end, line in code.co_lines() for offset in range(start, end, 2)}
+    rows: list[tuple[Any, ...]] = []
+    for step in steps:
+        is_jump = step.opcode in dis.hasjrel or step.opcode in dis.hasjabs
+        argument = index[step.argval] if is_jump else _constant(step.argval)
+        position = getattr(step, "positions", None) or (lines.get(step.offset),)
+        # Without a position of its own, the first instruction gets that of the prologue, if no gate is in between.
+        own = None if position in ((None,) * 4, (code.co_firstlineno, code.co_firstlineno, 0, 0)) else position
+        rows.append((step.opname, argument, own))
+    if getattr(code, "co_exceptiontable", b""):
+        for entry in dis.Bytecode(code).exception_entries:
+            rows.append((index[entry.start], index[entry.end], index[entry.target], entry.depth, entry.lasti))
+    return rows
+
+
+def _index(steps: list[dis.Instruction], size: int) -> dict[int, int]:
+    """Offset -> number of the instruction at or after it."""
+    index, number = {}, 0
+    for offset in range(steps[0].offset - 8, size + 2, 2):
+        while number < len(steps) and steps[number].offset < offset:
+            number += 1
+        index[offset] = number
+    return index
