@@ -237,8 +237,10 @@ def _to_whole(x: Number, rounded: Callable[[Any], Any]) -> Number:
     if x.kind is not float:
         return +x
     value = rounded(x.tensor)
-    if observer.current() is not None:  # also false for NaN
-        value = fail_if(tf.logical_not(tf.abs(value) < float(FAR)), "a float too large for a 64-bit int", value)
+    if observer.current() is not None:
+        # Not as `not (... < FAR)`: the rewriter would turn that into `>=`, which is false for NaN.
+        too_large = (tf.abs(value) >= float(FAR)) | tf.math.is_nan(value)
+        value = fail_if(too_large, "a float too large for a 64-bit int", value)
     return Number(int, tf.cast(value, tf.int64))
 
 
