@@ -1,8 +1,8 @@
-"""`break` and the `else` of loops -> a flag that stops the loop.
+"""`break` -> a flag that stops the loop.
 
-In: loops with `break` and `else`.
+In: loops with `break`, without `else`.
 Out: loops that look at a flag before each iteration (`while not did_break and ...`; a `for` keeps the flags in its
-`stop` list), whose breaks have become `continue`, and whose `else` stands behind them.
+`stop` list), whose breaks have become `continue`.
 
 >>> show(flagged_breaks, '''
 ... def f(x):
@@ -10,8 +10,6 @@ Out: loops that look at a flag before each iteration (`while not did_break and .
 ...         if x == 3:
 ...             break
 ...         x -= 1
-...     else:
-...         print("end")
 ... ''')
 def f(x):
     did_break = False
@@ -20,16 +18,14 @@ def f(x):
             did_break = True
             continue
         x -= 1
-    if not did_break:
-        print('end')
 """
 
 from __future__ import annotations
 
 import gast
 
-from autoimport.convert.graph_form.build import assign, constant, header, if_, place
-from autoimport.convert.graph_form.jumps import LOOPS, NESTED, jumps_in, none_of
+from autoimport.convert.graph_form.build import assign, constant, place
+from autoimport.convert.graph_form.jumps import LOOPS, NESTED, jumps_in, loop_head, none_of
 from autoimport.convert.names import Fresh
 
 
@@ -50,7 +46,7 @@ class _Breaks:
             if isinstance(node, gast.Break):
                 result += self.jump(node, flag)
             elif isinstance(node, LOOPS):
-                result += self.loop(node, flag)
+                result += self.loop(node)
             else:
                 if isinstance(node, gast.stmt) and not isinstance(node, NESTED):
                     self.nested(node, flag)
@@ -71,21 +67,14 @@ class _Breaks:
             return [jump]
         return [place(assign(flag, constant(True)), node), jump]
 
-    def loop(self, node: gast.AST, outer: str) -> list[gast.AST]:
+    def loop(self, node: gast.AST) -> list[gast.AST]:
         breaks = list(jumps_in(node.body, gast.Break))
         own = any(not hasattr(jump, "flag") for jump in breaks)
         flag = self.fresh("did_break") if own else ""
         flags = list(dict.fromkeys(getattr(jump, "flag", flag) for jump in breaks))
         node.body = self.block(node.body, flag)
-        orelse = self.block(node.orelse, outer)
-        node.orelse = []
-        where = header(node, node.test if isinstance(node, gast.While) else node.iter)
-        result = [place(assign(flag, constant(False)), where)] if own else []
-        result.append(node)
         if flags and isinstance(node, gast.While):
             node.test = place(gast.BoolOp(gast.And(), [none_of(flags), node.test]), node.test)
         elif flags:
             node.stop = flags
-        if not flags:
-            return result + orelse
-        return result + ([place(if_(none_of(flags), orelse), orelse[0])] if orelse else [])
+        return [place(assign(flag, constant(False)), loop_head(node)), node] if own else [node]

@@ -378,9 +378,9 @@ def statement_parts(node: gast.AST) -> list[Any]:
         return [node.value, *node.targets]
     if isinstance(node, gast.AugAssign):
         if isinstance(node.target, gast.Name):
-            read = gast.Name(node.target.id, gast.Load(), None, None)
-            node.read = read
-            return [read, node.value, node.target]
+            if not hasattr(node, "read"):
+                node.read = gast.Name(node.target.id, gast.Load(), None, None)
+            return [node.read, node.value, node.target]
         return [node.target, node.value]
     if isinstance(node, gast.AnnAssign):
         return [node.value, node.target]

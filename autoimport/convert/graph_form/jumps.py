@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 import gast
 
-from autoimport.convert.graph_form.build import assign, constant, if_, load, not_, place
+from autoimport.convert.graph_form.build import assign, constant, header, if_, load, not_, place
 from autoimport.convert.graph_form.context import Unconvertible
 
 JUMPS = (gast.Return, gast.Break, gast.Continue)
@@ -157,6 +157,11 @@ def jumps_in(body: Iterable[gast.AST], kind: type[gast.AST]) -> Iterable[gast.AS
             yield from jumps_in(node.orelse, kind)
         elif isinstance(node, gast.stmt) and not isinstance(node, NESTED):
             yield from jumps_in(statements_below(node), kind)
+
+
+def loop_head(node: gast.AST) -> gast.AST:
+    """The position of the first line of a loop."""
+    return header(node, node.test if isinstance(node, gast.While) else node.iter)
 
 
 def statements_below(node: gast.AST) -> list[gast.AST]:

@@ -23,8 +23,8 @@ from collections.abc import Callable
 
 import gast
 
-from autoimport.convert.graph_form.build import after_docstring, assign, constant, header, if_, load, place
-from autoimport.convert.graph_form.jumps import LOOPS, NESTED, Lowering, jumps_in, lower_flags, statements_below
+from autoimport.convert.graph_form.build import after_docstring, assign, constant, if_, load, place
+from autoimport.convert.graph_form.jumps import LOOPS, NESTED, Lowering, jumps_in, loop_head, lower_flags, statements_below
 from autoimport.convert.names import Fresh
 
 
@@ -96,15 +96,16 @@ class _Loops:
 
     def loop(self, node: gast.AST, in_loop: bool) -> list[gast.AST]:
         leaves = any(True for _ in jumps_in(node.body, gast.Return))
+        # After `while True` without a break the return is certain, and no end is left where the result is None.
+        endless = isinstance(node, gast.While) and isinstance(node.test, gast.Constant) and bool(node.test.value)
+        endless = endless and not any(True for _ in jumps_in(node.body, gast.Break))
         node.body = self.block(node.body, True)
-        node.orelse = self.block(node.orelse, in_loop)
         if not leaves:
             return [node]
         flag = self.flag(node)
         onward = _jump(gast.Break() if in_loop else gast.Return(None), flag, node)
         onward.late = True
-        where = header(node, node.test if isinstance(node, gast.While) else node.iter)
-        return [node, place(if_(load(flag), [onward]), where)]
+        return [node, place(onward, where) if endless else place(if_(load(flag), [onward]), loop_head(node))]
 
     def nested(self, node: gast.AST, in_loop: bool) -> gast.AST:
         if isinstance(node, gast.stmt) and not isinstance(node, NESTED):

@@ -17,6 +17,7 @@ from autoimport.convert.graph_form.build import after_docstring, place, undefine
 from autoimport.convert.graph_form.context import Context
 from autoimport.convert.graph_form.continues import no_continue
 from autoimport.convert.graph_form.flow import deleted_names, outline
+from autoimport.convert.graph_form.loop_else import no_loop_else
 from autoimport.convert.graph_form.normalize import normalize
 from autoimport.convert.graph_form.returns import single_return
 from autoimport.convert.graph_form.walk import is_plain
@@ -45,6 +46,7 @@ def _structure(
     normalize(fn, fresh, super_object)
     no_lazy_walrus(fn, fresh)
     plain_with(fn, context, fresh)
+    no_loop_else(fn, fresh)
     single_return(fn, fresh)
     flagged_breaks(fn, fresh)
     no_continue(fn, fresh)
