@@ -105,7 +105,7 @@ class _Loops:
         flag = self.flag(node)
         onward = _jump(gast.Break() if in_loop else gast.Return(None), flag, node)
         onward.late = True
-        return [node, place(onward, where) if endless else place(if_(load(flag), [onward]), loop_head(node))]
+        return [node, place(onward if endless else if_(load(flag), [onward]), loop_head(node))]
 
     def nested(self, node: gast.AST, in_loop: bool) -> gast.AST:
         if isinstance(node, gast.stmt) and not isinstance(node, NESTED):
