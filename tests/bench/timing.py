@@ -31,7 +31,7 @@ def load_converted(name: str, folder: Path) -> Any:
     """The module as a program gets it that has called `autoimport.install`."""
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
-    autoimport.install(name)
+    autoimport.install([name])
     return importlib.import_module(name)
 
 
