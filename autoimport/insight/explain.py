@@ -99,8 +99,8 @@ def _graph_lines(site: Site) -> list[str]:
         lines.append(f"  {report.counted(site.traces, 'trace')}, {report.duration(site.trace_ms)}")
     saved = report.saved_ms(site)
     if saved is not None:
-        eager, graph = site.eager_ms / eager_calls, site.graph_ms / site.graph_calls
-        lines.append(f"  {report.duration(eager)} a call eagerly, {report.duration(graph)} as a graph")
+        graph_ms = report.duration(site.graph_ms / site.graph_calls)
+        lines.append(f"  {report.duration(site.sample_ms)} a call eagerly, {graph_ms} as a graph")
         total = f"{report.duration(abs(saved))} {'saved' if saved >= 0 else 'lost'}"
         lines.append(f"  {total}, traces included")
     return lines

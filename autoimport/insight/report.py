@@ -63,11 +63,10 @@ def verdict(site: Site) -> tuple[str, str | None, int | None]:
 
 
 def saved_ms(site: Site) -> float | None:
-    """What the graph calls saved, traces paid; None where no eager call or no graph call was timed."""
-    eager_calls = site.calls - site.graph_calls
-    if eager_calls <= 0 or site.eager_ms <= 0 or site.graph_calls <= 0 or site.graph_ms <= 0:
+    """About what the graph calls saved, traces paid; None where no eager call or no launch was timed."""
+    if site.sample_ms <= 0 or site.graph_ms <= 0:
         return None
-    return site.eager_ms / eager_calls * site.graph_calls - site.graph_ms - site.trace_ms
+    return site.sample_ms * site.graph_calls - site.graph_ms - site.trace_ms
 
 
 def place(site: Site) -> str:

@@ -75,7 +75,7 @@ def test_graph_is_told_with_calls_traces_and_time_saved(sites: dict[str, Site]) 
         calls=102,
         graph_calls=100,
         traces=1,
-        eager_ms=40.0,
+        sample_ms=20.0,
         graph_ms=100.0,
         trace_ms=300.0,
     )

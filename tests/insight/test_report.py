@@ -63,7 +63,7 @@ def test_json_has_one_entry_for_each_site_and_module(module: Module, tmp_path: P
         calls=10,
         graph_calls=9,
         traces=1,
-        eager_ms=20.0,
+        sample_ms=20.0,
         graph_ms=9.0,
         trace_ms=100.0,
     )
@@ -148,7 +148,7 @@ def test_json_goes_through_a_link_and_into_a_device(module: Module, tmp_path: Pa
 
 
 def test_table_lists_what_took_most_of_the_time_first(module: Module) -> None:
-    add(module, facts("small"), state="eager", reason="too small", calls=3, eager_ms=1.0)
+    add(module, facts("small"), state="eager", reason="too small", calls=3, sample_ms=0.3)
     add(
         module,
         facts("large"),
@@ -156,10 +156,10 @@ def test_table_lists_what_took_most_of_the_time_first(module: Module) -> None:
         calls=500,
         graph_calls=499,
         traces=1,
-        eager_ms=20.0,
+        sample_ms=20.0,
         graph_ms=400.0,
     )
-    add(module, facts("middle"), state="cold", calls=1, eager_ms=100.0)
+    add(module, facts("middle"), state="cold", calls=1, sample_ms=100.0)
     names = [line.split()[0] for line in table()[3:] if not line.startswith(" ")]
     assert names == ["large", "middle", "small"]
 
@@ -172,7 +172,7 @@ def test_table_says_calls_traces_time_saved_and_why_not(module: Module) -> None:
         calls=11,
         graph_calls=10,
         traces=2,
-        eager_ms=300.0,
+        sample_ms=300.0,
         graph_ms=400.0,
         trace_ms=500.0,
     )
@@ -248,7 +248,7 @@ def test_a_loss_of_time_is_told_as_one(module: Module) -> None:
         calls=2,
         graph_calls=1,
         traces=1,
-        eager_ms=5.0,
+        sample_ms=5.0,
         graph_ms=1.0,
         trace_ms=50.0,
     )
