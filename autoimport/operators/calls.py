@@ -13,6 +13,8 @@ from autoimport.operators.access import iterate
 from autoimport.operators.formatting import check_text
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Number
+from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeNone, NumberOrTensor
 
 Operator = Callable[..., Any]
 
@@ -20,6 +22,20 @@ Operator = Callable[..., Any]
 _OPERATORS: dict[int, tuple[Any, Operator]] = {
     id(fn): (fn, operator) for fn, operator in {**python_builtins.OPERATORS, **math_functions.OPERATORS}.items()
 }
+
+
+def _constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
+    """`tf.constant`, which in eager mode also takes tensors, and here also Numbers."""
+    if not any(is_symbolic(part) for part in tf.nest.flatten(value)):
+        trace = observer.current()
+        made = (value,), {"dtype": dtype, "shape": shape, "name": name or "Const"}
+        return tf.constant(*made[0], **made[1]) if trace is None else trace.call(tf.constant, *made)
+    tensor = tf.convert_to_tensor(value, dtype, name=name)
+    if shape is None:
+        return tensor
+    return tf.fill(shape, tf.reshape(tensor, [])) if tensor.shape.num_elements() == 1 else tf.reshape(tensor, shape)
+
+
 # These read the items of their list themselves and would see the stand-in.
 _OF_LISTS: dict[int, tuple[Any, Operator]] = {
     id(tf.stack): (tf.stack, lambda values, axis=0, name=None: lists.stand_in(values).stack(axis)),
@@ -44,6 +60,8 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             args = _text_arguments(fn.__name__, args, kwargs)
     args = tuple(_argument(fn, arg) for arg in args)
     kwargs = {name: _argument(fn, arg) for name, arg in kwargs.items()}
+    if fn is tf.constant:
+        return _constant(*args, **kwargs)
     if any(isinstance(arg, lists.TensorList) for arg in (*args, *kwargs.values())):
         known = _OF_LISTS.get(id(fn))
         if known is not None:
@@ -75,6 +93,8 @@ def _argument(fn: Any, arg: Any) -> Any:
     """An argument as a library takes it: TensorFlow packs lists of tensors, not of Numbers."""
     if type(arg) is list:
         arg = lists.stand_in(arg)
+    if isinstance(arg, NumberOrTensor) or (isinstance(arg, MaybeNone) and _is_library(fn)):
+        return arg.resolve()
     if type(arg) not in (list, tuple) or not _is_library(fn):
         return arg
     return packed(arg)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import tensorflow as tf
@@ -17,8 +17,9 @@ import tensorflow as tf
 from autoimport.operators import heap, lists, observer
 from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.predicates import predicate
-from autoimport.operators.structures import Mismatch, Node, Unifier, capture, mismatch_error, zeros
+from autoimport.operators.structures import Leaf, Node, capture
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.unification import Mismatch, Unifier, mismatch_error, zeros
 
 Get = Callable[[], tuple[Any, ...]]
 Set = Callable[[tuple[Any, ...]], None]
@@ -124,9 +125,6 @@ def choose(
     graph: list[Any] = []
     outputs = tf.cond(pred, build_then, build_orelse)
     join = joined[0]
-    if join.weak and (trace := observer.current()) is not None:
-        for side in join.weak:
-            trace.bail_if(pred if side == "left" else tf.logical_not(pred), "a Python number, elsewhere a tensor")
     tensors = iter(tf.nest.flatten(outputs))
     built = [node.build(tensors) for node in join.left]
     for place, value in zip(join.places, built[len(names) :], strict=True):
@@ -173,13 +171,12 @@ class _Joined:
     left: list[Node]
     right: list[Node]
     places: list[heap.Place]
-    weak: set[str]
     diverged: bool = False
 
 
 def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
     if left.values is None and right.values is None:
-        return _Joined([capture(None) for _ in names], [capture(None) for _ in names], [], set(), diverged=True)
+        return _Joined([capture(None) for _ in names], [capture(None) for _ in names], [], diverged=True)
     before = {**left.before, **right.before}
     captured = [*(left.values or []), *(right.values or []), *left.places.values(), *right.places.values()]
     known = known_holders(captured, [*left.places, *left.before, *right.places, *right.before])
@@ -189,11 +186,11 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
         # Where one branch raises, the other one's values win; the first ends with something of the same type.
         taken = lefts or rights or []
         try:
-            stand_ins = [zeros(node) for node in taken]
+            stand_ins = [_after_effects(zeros(node)) for node in taken]
         except Mismatch as mismatch:
             raise mismatch_error(", ".join(names), mismatch, _WHERE) from None
         pair = (stand_ins, taken) if lefts is None else (taken, stand_ins)
-        return _Joined(*pair, places, set())
+        return _Joined(*pair, places)
     unifier = Unifier()
     pairs = []
     for name, a, b in zip([*names, *map(str, places)], lefts, rights, strict=True):
@@ -201,7 +198,23 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
             pairs.append(unifier.unify(name, a, b))
         except Mismatch as mismatch:
             raise mismatch_error(name, mismatch, _WHERE) from None
-    return _Joined([a for a, _ in pairs], [b for _, b in pairs], places, unifier.weak)
+    return _Joined([a for a, _ in pairs], [b for _, b in pairs], places)
+
+
+def _after_effects(node: Node) -> Node:
+    """The node with tensors that depend on the failing check of their branch, which a v1 graph would prune."""
+
+    def make(leaf: Leaf) -> Callable[[], Any]:
+        def guarded() -> Any:
+            graph = tf.compat.v1.get_default_graph()
+            checks = [op for op in graph.get_operations() if op.type in ("Assert", "If", "While")]
+            with tf.control_dependencies(checks):
+                return tf.identity(leaf.make())
+
+        return guarded
+
+    leaves = tuple(replace(leaf, make=make(leaf)) for leaf in node.leaves)
+    return replace(node, leaves=leaves, children=tuple(_after_effects(child) for child in node.children))
 
 
 def known_holders(nodes: Iterable[Node], places: Iterable[heap.Place]) -> Counter[int]:
@@ -216,4 +229,3 @@ def _nodes(branch: _Branch, places: list[heap.Place], before: dict[heap.Place, A
     if branch.values is None:
         return None
     return [*branch.values, *(branch.places.get(place) or capture(before[place]) for place in places)]
-

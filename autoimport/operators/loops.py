@@ -18,11 +18,12 @@ from autoimport.operators import heap, lists, observer
 from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
 from autoimport.operators.driver import Driver
 from autoimport.operators.errors import Diverged
+from autoimport.operators.growing import known_length, plain_list
 from autoimport.operators.loops_over import driver_over, is_python_zip, python_items
 from autoimport.operators.predicates import predicate
-from autoimport.operators.growing import known_length, plain_list
-from autoimport.operators.structures import Leaf, Mismatch, Node, Unifier, capture, has_items, mismatch_error, promote
+from autoimport.operators.structures import Leaf, Node, capture, promote
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error
 
 Options = Mapping[str, Any] | None
 
@@ -341,9 +342,7 @@ class _Loop:
             nodes.append(self._start_of(place, journal.before[place], changes[place]))
         raise _Again(nodes, [*self.places, *new])
 
-    def _new_places(
-        self, changes: dict[heap.Place, Node], journal: heap.Journal, ends: list[Node]
-    ) -> list[heap.Place]:
+    def _new_places(self, changes: dict[heap.Place, Node], journal: heap.Journal, ends: list[Node]) -> list[heap.Place]:
         known = known_holders([*ends, *changes.values()], [*journal.before])
         return [place for place in changes if not heap.is_forgotten(place, known)]
 

@@ -79,8 +79,13 @@ class MaybeNone(_Maybe):
         """`self is None`, as a symbolic bool."""
         return Number(bool, tf.logical_not(self.present))
 
-    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> tf.Tensor:
-        return tf.convert_to_tensor(self.resolve(), dtype, name=name)
+    def to_tensor(self, dtype: Any) -> Any:
+        """The value as a tensor, of `dtype` if that is not None."""
+        return tf.convert_to_tensor(self.resolve(), dtype)
+
+    def with_operand(self, other: Any) -> Any:
+        """The value for an operation with `other`."""
+        return self.resolve()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -97,7 +102,7 @@ class MaybeNone(_Maybe):
 def _forward(name: str) -> Any:
     def method(self: MaybeNone, *others: Any) -> Any:
         others = tuple(other.resolve() if isinstance(other, MaybeNone) else other for other in others)
-        value = self.resolve()
+        value = self.with_operand(others[0] if others else None)
         found = getattr(value, name, None)
         return NotImplemented if found is None else found(*others)
 
@@ -112,6 +117,36 @@ for _name in (
     *("__lt__", "__le__", "__gt__", "__ge__", "__neg__", "__pos__", "__abs__", "__invert__"),
 ):
     setattr(MaybeNone, _name, _forward(_name))
+
+
+class NumberOrTensor(MaybeNone):
+    """A Python number or, if `present` is true, a tensor: `value` is the tensor, or the number as such a tensor.
+
+    Which it is does not matter for its truth, nor where it meets a tensor of the same type. Every other use is checked
+    to find the tensor. It exists in traces of our own only; in the person's graphs such a value is simply a tensor.
+    """
+
+    __slots__ = ()
+
+    def complaint(self) -> str:
+        return f"{self.name} is a Python number, elsewhere a tensor"
+
+    def is_none(self) -> Any:
+        return False
+
+    def to_tensor(self, dtype: Any) -> Any:
+        return self.value if dtype == self.value.dtype else super().to_tensor(dtype)
+
+    def with_operand(self, other: Any) -> Any:
+        same = isinstance(other, (tf.Tensor, tf.Variable)) and other.dtype == self.value.dtype
+        return self.value if same else self.resolve()
+
+
+def _to_tensor(value: MaybeNone, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+    return value.to_tensor(dtype)
+
+
+tf.register_tensor_conversion_function(MaybeNone, _to_tensor, 0)
 
 
 def unbound_message(name: str) -> str:

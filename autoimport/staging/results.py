@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
-from autoimport.operators.undefined import MaybeNone
+from autoimport.operators.undefined import MaybeNone, NumberOrTensor
 from autoimport.staging import trust
 from autoimport.staging.reading import SCALARS, Reader
 from autoimport.staging.sources import Source
@@ -51,6 +51,8 @@ class ResultPlan:
             return self._old(source)
         if isinstance(value, Number):
             return self._number(value)
+        if isinstance(value, NumberOrTensor):
+            return self.plan(value.resolve())
         if isinstance(value, MaybeNone):
             return self._maybe(value)
         if isinstance(value, Shape):
