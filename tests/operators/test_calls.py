@@ -66,3 +66,21 @@ def test_tensorflow_functions_take_lists_of_numbers_and_tensors() -> None:
     assert stacked.tolist() == [1.5, 2.0]
     assert shaped.shape == (2, 1)
     assert mixed.tolist() == [2.0, 0.5]
+
+
+def test_constant_takes_what_it_takes_in_eager_mode() -> None:
+    def fn(x: Any) -> Any:
+        n = Number(int, tf.constant(2))
+        constant = tf.constant
+        return (
+            *(
+                ops.call(constant, n),
+                ops.call(constant, [n, 3], tf.float32),
+                ops.call(constant, x),
+                ops.call(constant, 1.5),
+            ),
+            *(ops.call(constant, n, shape=(2, 1)), ops.call(constant, [x, x], shape=(2, 1))),
+        )
+
+    results = [value.tolist() for value in in_function(fn, tf.constant(1.0))]
+    assert results == [2, [2.0, 3.0], 1.0, 1.5, [[2], [2]], [[1.0], [1.0]]]

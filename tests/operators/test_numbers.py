@@ -14,6 +14,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import autoimport.operators as ops
 from autoimport.operators import observer
 from autoimport.operators.calls import call
 from autoimport.operators.errors import Unstageable
@@ -245,3 +246,26 @@ def test_exact_functions_of_math_are_those_of_python(name: str) -> None:
 def test_inexact_functions_of_math_go_back_to_eager() -> None:
     with pytest.raises(Unstageable, match=r"math\.exp"):
         in_trace(lambda x: MATH[math.exp](Number(float, x)), tf.constant(1.0))
+
+
+@pytest.mark.parametrize(("n", "fits"), [(19, True), (25, False)])
+def test_a_product_in_a_loop_goes_back_to_eager_before_it_overflows(n: int, fits: bool) -> None:
+    def fn(n: Any) -> Any:
+        r, i = 1, 1
+
+        def set_values(values: tuple[Any, ...]) -> None:
+            nonlocal r, i
+            r, i = values
+
+        def body() -> None:
+            nonlocal r, i
+            r, i = r * i, i + 1
+
+        ops.while_(lambda: i <= n, body, lambda: (r, i), set_values, ("r", "i"), 2)
+        return r
+
+    if fits:
+        assert in_trace(fn, tf.constant(n)) == math.factorial(n)
+    else:
+        with pytest.raises(Bailed):
+            in_trace(fn, tf.constant(n))
