@@ -36,7 +36,7 @@ class Function:
       has_loop: a `while` or `for` statement is in its body.
       pauses: line of its first `yield` or `await`.
       frame_calls: calls of what looks at the caller's frame, as (name, line).
-      code: CPython's code object, with untrue line numbers; None if the function can never run (`if 0:`).
+      code: CPython's code object, with untrue line numbers; None if it never runs (in the annotation of a local).
       start: position of the first instruction of its body.
     """
 

@@ -13,7 +13,7 @@ _OPEN, _CLOSE = "([{", ")]}"
 
 
 def wrapped(text: str) -> str:
-    """Break what is too long, one bracket at a time: the last on the line first, then its items line by line.
+    """Break what is too long, one bracket at a time: the last on the line first, then its items if they need it.
 
     >>> print(wrapped("x = f(" + "a" * 50 + ", g(" + "b" * 50 + "))"))
     x = f(
@@ -21,16 +21,19 @@ def wrapped(text: str) -> str:
         g(bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb),
     )
     """
-    lines = text.split("\n")
-    single = set(range(len(lines))) - set(_inside_strings(text))
-    return "\n".join(part for i, line in enumerate(lines) for part in (_broken(line) if i in single else [line]))
+    in_string = inside_strings(text)
+    lines = enumerate(text.split("\n"))
+    return "\n".join(part for i, line in lines for part in ([line] if i in in_string else _broken(line)))
 
 
-def _inside_strings(text: str) -> Iterator[int]:
+def inside_strings(text: str) -> set[int]:
     """Indexes of the lines that a string with line breaks covers."""
-    for token in _tokens(text):
-        if token.start[0] != token.end[0] and token.type != tokenize.NEWLINE:
-            yield from range(token.start[0] - 1, token.end[0])
+    return {
+        index
+        for token in _tokens(text)
+        if token.type == tokenize.STRING
+        for index in range(token.start[0] - 1, token.end[0] if token.start[0] != token.end[0] else 0)
+    }
 
 
 def _broken(line: str) -> list[str]:
@@ -39,15 +42,15 @@ def _broken(line: str) -> list[str]:
     bracket = _last_bracket(line)
     if bracket is None:
         return [line]
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    outer = " " * (len(line) - len(line.lstrip()))
     content = line[bracket.start + 1 : bracket.end]
-    parts = [content]
-    if len(indent) + len(content) > WIDTH or bracket.commas:
+    if len(outer) + 4 + len(content) <= WIDTH or not bracket.commas:
+        inner = _broken(f"{outer}    {content}")
+    else:
         cuts = [bracket.start, *bracket.commas, bracket.end]
-        parts = [line[a + 1 : b].strip() for a, b in pairwise(cuts)]
-    comma = "," if bracket.commas else ""
-    inner = [out for part in parts if part for out in _broken(indent + part + comma)]
-    return [line[: bracket.start + 1], *inner, indent[4:] + line[bracket.end :]]
+        items = [line[a + 1 : b].strip() for a, b in pairwise(cuts)]
+        inner = [part for item in items if item for part in _broken(f"{outer}    {item},")]
+    return [line[: bracket.start + 1], *inner, outer + line[bracket.end :]]
 
 
 @dataclass

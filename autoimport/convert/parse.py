@@ -23,8 +23,9 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _NO_CONCERN = {"arg", "Num", "Str", "Bytes", "NameConstant", "Ellipsis", "ExtSlice", "Index"}
 UNKNOWN_TO_GAST = frozenset(
     node
-    for name, node in vars(ast).items()
-    if isinstance(node, type) and issubclass(node, ast.AST) and name not in _NO_CONCERN and not hasattr(gast, name)
+    for node in vars(ast).values()
+    if isinstance(node, type) and issubclass(node, ast.AST) and not hasattr(gast, node.__name__)
+    if node.__name__ not in _NO_CONCERN
 )
 
 

@@ -7,12 +7,13 @@ a comment where a function stands for a branch or for the body of a loop.
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from autoimport.convert.forms import context, definition
 from autoimport.convert.functions import Function, find_functions, obstacle
 from autoimport.convert.graph_form import Unconvertible, graph_form
-from autoimport.convert.layout import WIDTH, wrapped
+from autoimport.convert.layout import WIDTH, inside_strings, wrapped
 from autoimport.convert.parse import FunctionNode, Source, parse, quietly, to_ast
 
 
@@ -70,22 +71,34 @@ class _Readable(ast.NodeTransformer):
 
 def _header(node: ast.If | ast.While | ast.For) -> str:
     """The statement's first line, as written but for spaces, cut if it is long."""
-    if isinstance(node, ast.For):
-        text = f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}:"
-    else:
-        text = f"{type(node).__name__.lower()} {ast.unparse(node.test)}:"
-    first = text.partition("\n")[0]
+    head = copy.copy(node)
+    head.body, head.orelse = [ast.Pass()], []
+    first = ast.unparse(head).partition("\n")[0]
     return first if len(first) <= WIDTH // 2 else first[: WIDTH // 2 - 3] + "..."
 
 
 def _spaced(text: str) -> str:
-    """One empty line in front of each comment, none behind it, none at the start of a block."""
+    """One empty line in front of a comment and behind a function, none behind a comment or at the start of a block."""
     lines: list[str] = []
-    for line in text.split("\n"):
-        before = lines[-1].lstrip() if lines else ""
-        if not line.strip() and (before.startswith("#") or before.endswith(":")):
+    functions: list[int] = []  # indentations of the functions that are not over yet
+    in_string = inside_strings(text)
+    for index, line in enumerate(text.split("\n")):
+        before = lines[-1].strip() if lines else ""
+        start = line.lstrip()
+        if index in in_string:
+            lines.append(line)
             continue
-        if line.lstrip().startswith("#") and before and not before.endswith(":"):
+        if not start:
+            if not before.startswith("#") and not before.endswith(":"):
+                lines.append(line)
+            continue
+        indent = len(line) - len(start)
+        function_over = bool(functions) and indent <= functions[-1]
+        while functions and indent <= functions[-1]:
+            functions.pop()
+        if before and not before.endswith(":") and (function_over or start.startswith("#")):
             lines.append("")
+        if start.startswith("def "):
+            functions.append(indent)
         lines.append(line)
     return "\n".join(lines)
