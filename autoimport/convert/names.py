@@ -150,7 +150,7 @@ def comprehension_names(node: gast.AST) -> set[str]:
 
 
 def loaded(roots: Iterable[gast.AST]) -> set[str]:
-    """Names read, deleted or assigned by walrus below `roots`, nested scopes included, as seen from the scope of `roots`."""
+    """Names read or deleted below `roots`, nested scopes included, as seen from the scope of `roots`."""
     found: set[str] = set()
     for node in walk_scope(roots):
         if isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Load, gast.Del)):
@@ -253,7 +253,7 @@ def free_loads(node: gast.AST, names: set[str]) -> Iterator[gast.Name]:
         return
     if isinstance(node, COMPREHENSIONS):
         first = node.generators[0].iter
-        yield from _loads_below([child for child in gast.iter_child_nodes(node)], names & comprehension_names(node), first)
+        yield from _loads_below(list(gast.iter_child_nodes(node)), names & comprehension_names(node), first)
     else:
         scope = scope_of(node)
         inner = names - scope.bound - scope.globals

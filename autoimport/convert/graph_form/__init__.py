@@ -65,5 +65,3 @@ def graph_form(fn: gast.FunctionDef, context: Context, *, readable: bool = False
         fn = stores(fn, scopes, fresh)
         fn = reads(fn, scopes)
     return fn
-
-

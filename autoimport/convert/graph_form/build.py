@@ -112,5 +112,6 @@ def undefined(name: str) -> gast.Assign:
 def after_docstring(body: list[gast.AST]) -> int:
     """The index of the first statement that is not the docstring."""
     first = body[0] if body else None
-    is_text = isinstance(first, gast.Expr) and isinstance(first.value, gast.Constant)
-    return 1 if is_text and isinstance(first.value.value, str) else 0
+    if not isinstance(first, gast.Expr) or not isinstance(first.value, gast.Constant):
+        return 0
+    return int(isinstance(first.value.value, str))

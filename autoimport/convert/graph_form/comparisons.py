@@ -43,7 +43,7 @@ class _Comparisons(Pass):
             return place(op(name, node.left, node.comparators[0]), node) if name else node
         links = [
             gast.Tuple([constant(SIGNS[kind]), lambda_(operand)], gast.Load())
-            for kind, operand in zip(kinds, node.comparators)
+            for kind, operand in zip(kinds, node.comparators, strict=True)
         ]
         return place(op("chain", node.left, *links), node)
 

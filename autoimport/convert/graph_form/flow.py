@@ -275,9 +275,7 @@ class Flow:
         node.outline.n_out = len(out)
 
 
-def outline(
-    fn: gast.FunctionDef, scope: naming.Scope, outer: frozenset[str], doubtful: frozenset[str]
-) -> list[str]:
+def outline(fn: gast.FunctionDef, scope: naming.Scope, outer: frozenset[str], doubtful: frozenset[str]) -> list[str]:
     """Annotate one function; return the names that must start as Undefined at its top."""
     flow = Flow(fn, scope, outer, doubtful)
     total = Counter(_occurrences(fn.body))
@@ -318,7 +316,7 @@ def _settle(
             assigned = {name for part in naming.walk_scope(block) for name in naming.bound_by(part)}
             node.outline.nonlocals[key] = sorted(assigned - local - scope.globals)
             node.outline.globals[key] = sorted(assigned & scope.globals)
-            here = local & {name for name in _occurrences(block)}
+            here = local & set(_occurrences(block))
             node.outline.inits[key] = _settle(block, here, here, needed & here, _total(here, block), scope)
     return sorted(name for name in owned - given if name in needed or name not in direct)
 
@@ -343,7 +341,7 @@ def direct_nodes(body: list[gast.AST]) -> Iterable[gast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        if isinstance(node, gast.If) or isinstance(node, gast.While):
+        if isinstance(node, (gast.If, gast.While)):
             stack.extend(naming.walk_scope([node.test]))
         elif isinstance(node, gast.For):
             stack.extend(naming.walk_scope([node.iter]))

@@ -191,9 +191,9 @@ def crosses(body: list[gast.AST], jump: gast.AST) -> bool:
     if getattr(jump, "late", False):
         return True
     for node in body:
-        if isinstance(node, gast.With) or (isinstance(node, TRY) and node.finalbody):
-            if any(inner is jump for inner in gast.walk(node)):
-                return True
+        exits = isinstance(node, gast.With) or (isinstance(node, TRY) and node.finalbody)
+        if exits and any(inner is jump for inner in gast.walk(node)):
+            return True
         if not isinstance(node, NESTED) and isinstance(node, gast.stmt) and crosses(statements_below(node), jump):
             return True
     return False

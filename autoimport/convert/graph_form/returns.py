@@ -24,7 +24,15 @@ from collections.abc import Callable
 import gast
 
 from autoimport.convert.graph_form.build import after_docstring, assign, constant, if_, load, place
-from autoimport.convert.graph_form.jumps import LOOPS, NESTED, Lowering, jumps_in, loop_head, lower_flags, statements_below
+from autoimport.convert.graph_form.jumps import (
+    LOOPS,
+    NESTED,
+    Lowering,
+    jumps_in,
+    loop_head,
+    lower_flags,
+    statements_below,
+)
 from autoimport.convert.names import Fresh
 
 

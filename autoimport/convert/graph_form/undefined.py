@@ -10,7 +10,7 @@ from typing import Any
 
 import gast
 
-from autoimport.convert.graph_form.build import constant, op, place
+from autoimport.convert.graph_form.build import constant, op, place, undefined
 from autoimport.convert.graph_form.context import Context
 from autoimport.convert.graph_form.scoped import Scoped
 
@@ -48,8 +48,7 @@ class _Deletes(Scoped):
                     read = place(gast.Name(target.id, gast.Load(), None, None), target)
                     read.unbound = kind
                     result.append(place(gast.Expr(read), node))
-                gone = gast.Assign([gast.Name(target.id, gast.Store(), None, None)], op("Undefined", constant(target.id)), None)
-                result.append(place(gone, node))
+                result.append(place(undefined(target.id), node))
             else:
                 result.append(place(gast.Delete([target]), node))
         return result or place(gast.Pass(), node)

@@ -121,7 +121,7 @@ class _Walrus(Pass):
         left = self.fresh("left")
         before += self.arm(left, node.left)
         block = before
-        for index, (operator, operand) in enumerate(zip(node.ops, node.comparators)):
+        for index, (operator, operand) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.fresh("right")
             block += self.arm(right, operand)
             compared = gast.Compare(load(left), [operator], [load(right)])

@@ -11,14 +11,21 @@ def program(name: str, source: str, *calls: str) -> None:
     PROGRAMS[name] = (source, calls)
 
 
-program("early return", """
+program(
+    "early return",
+    """
 def f(x):
     if x > 0:
         return x
     print("neg")
     return -x
-""", "f(1)", "f(-1)")
-program("return in nested ifs, open ends", """
+""",
+    "f(1)",
+    "f(-1)",
+)
+program(
+    "return in nested ifs, open ends",
+    """
 def f(a, b):
     if a:
         if b:
@@ -29,16 +36,25 @@ def f(a, b):
         if b == 2:
             return 2
     print("rest")
-""", *(f"f({a}, {b})" for a in (0, 1) for b in (0, 1, 2)))
-program("bare returns", """
+""",
+    *(f"f({a}, {b})" for a in (0, 1) for b in (0, 1, 2)),
+)
+program(
+    "bare returns",
+    """
 def f(a):
     if a: return
     print("on")
     for x in range(3):
         if x == 1: return
         print(x)
-""", "f(0)", "f(1)")
-program("return value effects", """
+""",
+    "f(0)",
+    "f(1)",
+)
+program(
+    "return value effects",
+    """
 def g(x):
     print("g", x)
     return x
@@ -50,14 +66,24 @@ def f(a):
     else:
         g("else")
     return g("end")
-""", "f(2)", "f(9)")
-program("return None valued expression without values", """
+""",
+    "f(2)",
+    "f(9)",
+)
+program(
+    "return None valued expression without values",
+    """
 def f(a):
     if a:
         return
     return
-""", "f(0)", "f(1)")
-program("break continue else", """
+""",
+    "f(0)",
+    "f(1)",
+)
+program(
+    "break continue else",
+    """
 def f(n):
     out = []
     for i in range(10):
@@ -69,8 +95,14 @@ def f(n):
     else:
         out.append("else")
     return out, i
-""", "f(4)", "f(5)", "f(0)")
-program("while else break", """
+""",
+    "f(4)",
+    "f(5)",
+    "f(0)",
+)
+program(
+    "while else break",
+    """
 def f(n):
     k = 0
     while k < n:
@@ -82,8 +114,14 @@ def f(n):
     else:
         print("else")
     return k
-""", "f(2)", "f(4)", "f(9)")
-program("while True", """
+""",
+    "f(2)",
+    "f(4)",
+    "f(9)",
+)
+program(
+    "while True",
+    """
 def f(n):
     while True:
         n -= 1
@@ -91,8 +129,13 @@ def f(n):
             break
         x = n
     return x
-""", "f(3)", "f(0)")
-program("nested loops", """
+""",
+    "f(3)",
+    "f(0)",
+)
+program(
+    "nested loops",
+    """
 def f(n):
     for i in range(4):
         for j in range(4):
@@ -110,8 +153,15 @@ def f(n):
     else:
         print("outer else")
     return None
-""", "f(3)", "f(2)", "f(99)", "f(0)")
-program("break in else of inner loop", """
+""",
+    "f(3)",
+    "f(2)",
+    "f(99)",
+    "f(0)",
+)
+program(
+    "break in else of inner loop",
+    """
 def f(n):
     for i in range(4):
         for j in range(2):
@@ -122,8 +172,14 @@ def f(n):
             continue
         print("broken", i)
     return i, j
-""", "f(0)", "f(1)", "f(5)")
-program("jump in try", """
+""",
+    "f(0)",
+    "f(1)",
+    "f(5)",
+)
+program(
+    "jump in try",
+    """
 def f(xs):
     out = []
     for x in xs:
@@ -148,8 +204,17 @@ def f(xs):
     else:
         out.append("loop else")
     return out, x
-""", "f([0, 2, 1, 3])", "f([2, 9, 3])", "f([2, 7])", "f([1, 1, 1, 1])", "f([])", "f([0])")
-program("return in try with else", """
+""",
+    "f([0, 2, 1, 3])",
+    "f([2, 9, 3])",
+    "f([2, 7])",
+    "f([1, 1, 1, 1])",
+    "f([])",
+    "f([0])",
+)
+program(
+    "return in try with else",
+    """
 def f(x):
     try:
         if x:
@@ -161,8 +226,15 @@ def f(x):
     finally:
         print("finally")
     return "end"
-""", "f('1')", "f('a')", "f('')", "f([1])")
-program("return overtaken by an exception in finally", """
+""",
+    "f('1')",
+    "f('a')",
+    "f('')",
+    "f([1])",
+)
+program(
+    "return overtaken by an exception in finally",
+    """
 def f(x):
     try:
         try:
@@ -173,8 +245,13 @@ def f(x):
     except IndexError:
         print("caught")
     return 2
-""", "f(0)", "f(1)")
-program("return overtaken in a with", """
+""",
+    "f(0)",
+    "f(1)",
+)
+program(
+    "return overtaken in a with",
+    """
 class CM:
     def __init__(self, fail, swallow): self.fail, self.swallow = fail, swallow
     def __enter__(self): return self
@@ -210,8 +287,12 @@ def k(fail, swallow, x):
                 if i == x:
                     return i
     return "end"
-""", *(f"{fn}({a}, {b}, {x})" for fn in "fghk" for a in (0, 1) for b in (0, 1) for x in (0, 1, 5, 6)))
-program("with swallows the value of a return", """
+""",
+    *(f"{fn}({a}, {b}, {x})" for fn in "fghk" for a in (0, 1) for b in (0, 1) for x in (0, 1, 5, 6)),
+)
+program(
+    "with swallows the value of a return",
+    """
 import contextlib
 def f(x):
     with contextlib.suppress(ZeroDivisionError):
@@ -221,8 +302,14 @@ def f(x):
         return 1 / x
     print("after")
     return y
-""", "f(1)", "f(0)", "f(None)")
-program("with swallows an assignment", """
+""",
+    "f(1)",
+    "f(0)",
+    "f(None)",
+)
+program(
+    "with swallows an assignment",
+    """
 import contextlib
 def f(x):
     with contextlib.suppress(ZeroDivisionError):
@@ -234,8 +321,16 @@ def g(x):
             y = 1 / x
     if x: print(x)
     return y
-""", "f(1)", "f(0)", "g(0)", "g(1)", "g(None)")
-program("unbound names", """
+""",
+    "f(1)",
+    "f(0)",
+    "g(0)",
+    "g(1)",
+    "g(None)",
+)
+program(
+    "unbound names",
+    """
 def f(x):
     if x > 0:
         y = 1
@@ -267,8 +362,12 @@ def o(x):
         del y
     y += 1
     return y
-""", *(f"{fn}({x})" for fn in "fghkmno" for x in (0, 1, 6)))
-program("del in loops", """
+""",
+    *(f"{fn}({x})" for fn in "fghkmno" for x in (0, 1, 6)),
+)
+program(
+    "del in loops",
+    """
 def f(n):
     x = 1
     for i in range(n):
@@ -277,8 +376,16 @@ def f(n):
         if i < 2:
             x = i
     return x
-""", "f(1)", "f(2)", "f(3)", "f(4)", "f(5)")
-program("del of many targets", """
+""",
+    "f(1)",
+    "f(2)",
+    "f(3)",
+    "f(4)",
+    "f(5)",
+)
+program(
+    "del of many targets",
+    """
 def f(d, o):
     x = y = 1
     del x, d["a"], (o.n, y), [d["b"]]
@@ -290,8 +397,12 @@ class O: n = 1
 def run():
     o = O(); o.n = 2; del_ok = f({"a": 1, "b": 2, "c": 3}, o)
     return del_ok
-""", "run()")
-program("exception names", """
+""",
+    "run()",
+)
+program(
+    "exception names",
+    """
 def f(x):
     e = "before"
     try:
@@ -332,8 +443,12 @@ def k(x):
         try: raise KeyError(1)
         except KeyError as e: pass
     return e
-""", *(f"{fn}({x})" for fn in "fghk" for x in (0, 1, "'a'")))
-program("raise and cause", """
+""",
+    *(f"{fn}({x})" for fn in "fghk" for x in (0, 1, "'a'")),
+)
+program(
+    "raise and cause",
+    """
 def f(x):
     try:
         raise ValueError(x)
@@ -355,22 +470,44 @@ def k():
     raise 3
 def m(x):
     if x: raise
-""", "f(0)", "f(1)", "g(0)", "g(1)", "g(2)", "h(0)", "k()", "m(1)", "m(0)")
-program("assert", """
+""",
+    "f(0)",
+    "f(1)",
+    "g(0)",
+    "g(1)",
+    "g(2)",
+    "h(0)",
+    "k()",
+    "m(1)",
+    "m(0)",
+)
+program(
+    "assert",
+    """
 def f(x):
     assert x, print("message")
     assert x > 1
     return x
-""", "f(0)", "f(1)", "f(2)")
-program("booleans and chains", """
+""",
+    "f(0)",
+    "f(1)",
+    "f(2)",
+)
+program(
+    "booleans and chains",
+    """
 def t(x):
     print("t", x)
     return x
 def f(a, b, c):
     return (t(a) and t(b) or t(c), not t(a), t(a) < t(b) < t(c), t(a) if t(b) else t(c), t(a) == t(b) != t(c),
             t(a) in [t(b), 1] , t(a) is None, t(a) is not t(b) not in (3,), a or b or c, a and b and c)
-""", *(f"f({a}, {b}, {c})" for a in (0, 1) for b in (0, 2) for c in (0, 3)))
-program("calls", """
+""",
+    *(f"f({a}, {b}, {c})" for a in (0, 1) for b in (0, 2) for c in (0, 3)),
+)
+program(
+    "calls",
+    """
 def g(*args, **kwargs):
     return args, sorted(kwargs.items())
 def p(x):
@@ -378,8 +515,13 @@ def p(x):
     return x
 def f(xs, d):
     return p(g)(p(1), *p(xs), p(2), *xs, k=p(3), **p(d), z=p(4))
-""", "f([1, 2], {'a': 1})", "f('ab', {})")
-program("unpacking", """
+""",
+    "f([1, 2], {'a': 1})",
+    "f('ab', {})",
+)
+program(
+    "unpacking",
+    """
 class O: pass
 def f(v):
     a, (b, *c), d = v
@@ -401,8 +543,18 @@ def f(v):
 def g(v):
     a, b = v
     return a, b
-""", "f((1, [2, 3, 4], 5))", "f((1, 'x', 5))", "f((1, 2, 3))", "g([1])", "g([1, 2, 3])", "g(3)", "g({1: 2, 3: 4})")
-program("order of stores", """
+""",
+    "f((1, [2, 3, 4], 5))",
+    "f((1, 'x', 5))",
+    "f((1, 2, 3))",
+    "g([1])",
+    "g([1, 2, 3])",
+    "g(3)",
+    "g({1: 2, 3: 4})",
+)
+program(
+    "order of stores",
+    """
 class O:
     def __init__(self, name): object.__setattr__(self, "name", name)
     def __setattr__(self, n, v): print("set", self.name, n, v)
@@ -434,8 +586,12 @@ def f():
     p(o).q = p(o)[1] = p(3)
     del p(o)[p(1)], o.z
     return o[1:2], o[1:2, ::3], o[...]
-""", "f()")
-program("augmented", """
+""",
+    "f()",
+)
+program(
+    "augmented",
+    """
 def f(x, l):
     m = l
     l += [x]
@@ -448,12 +604,21 @@ def f(x, l):
     l[0] += 1
     l[-1] -= 1
     return x, l, m is l, y, s, "%s-%s" % (x, y), x % 7
-""", "f(1, [1, 2])", "f(7, [0])")
-program("f-strings", """
+""",
+    "f(1, [1, 2])",
+    "f(7, [0])",
+)
+program(
+    "f-strings",
+    """
 def f(x, w):
     return f"{x!r:>{w}}|{x}|{x!s}|{x:{w}}|{w:03d}|{{}}{x!a}", f"{w=}", f"{'é'!a}", f"{w:>{w}.{w}f}"
-""", "f('é', 5)")
-program("globals", """
+""",
+    "f('é', 5)",
+)
+program(
+    "globals",
+    """
 COUNT = 0
 def f(n):
     global COUNT, NEW
@@ -489,8 +654,20 @@ def k():
     try: 1 / 0
     except ZeroDivisionError as COUNT: pass
     return COUNT
-""", "f(3)", "f(5)", "f(1)", "g(0)", "g(4)", "h([1, 2])", "h([])", "k()", "undefined_name")
-program("closures", """
+""",
+    "f(3)",
+    "f(5)",
+    "f(1)",
+    "g(0)",
+    "g(4)",
+    "h([1, 2])",
+    "h([])",
+    "k()",
+    "undefined_name",
+)
+program(
+    "closures",
+    """
 def f(n):
     fs = []
     for i in range(n):
@@ -536,8 +713,21 @@ def deleted(x):
             del y
     inner()
     return y
-""", "f(0)", "f(1)", "f(3)", "counter(0)", "counter(9)", "late(0)", "late(1)", "late(2)", "deleted(0)", "deleted(1)")
-program("nested function with jumps", """
+""",
+    "f(0)",
+    "f(1)",
+    "f(3)",
+    "counter(0)",
+    "counter(9)",
+    "late(0)",
+    "late(1)",
+    "late(2)",
+    "deleted(0)",
+    "deleted(1)",
+)
+program(
+    "nested function with jumps",
+    """
 def f(n):
     def g(x):
         for i in range(x):
@@ -553,8 +743,14 @@ def f(n):
             return 0
         return k + rec(k - 1)
     return g(1), g(5), g(n), rec(n), (lambda v: v if v > 1 else -v)(n), [(lambda: k)() for k in range(n) if k or n]
-""", "f(0)", "f(1)", "f(4)")
-program("decorators of nested functions", """
+""",
+    "f(0)",
+    "f(1)",
+    "f(4)",
+)
+program(
+    "decorators of nested functions",
+    """
 def deco(tag):
     print("deco", tag)
     def apply(fn):
@@ -570,8 +766,12 @@ def f(x):
     @staticmethod
     def h(): pass
     return g(), g.__doc__, g.__name__
-""", "f(1)")
-program("generators nested", """
+""",
+    "f(1)",
+)
+program(
+    "generators nested",
+    """
 def f(n):
     def gen():
         for i in range(n):
@@ -586,8 +786,15 @@ def g(x):
         yield y
     if x: y = 1
     return list(gen())
-""", "f(4)", "f(0)", "g(0)", "g(1)")
-program("comprehensions", """
+""",
+    "f(4)",
+    "f(0)",
+    "g(0)",
+    "g(1)",
+)
+program(
+    "comprehensions",
+    """
 def f(xs):
     x = "outer"
     a = [x for x in xs if x > 1 if x < 5]
@@ -606,8 +813,17 @@ def h(n):
     if n:
         x = 1
     return [x for _ in range(n + 1)]
-""", "f([1, 2, 3])", "f([])", "g([1])", "g([])", "h(0)", "h(1)")
-program("walrus", """
+""",
+    "f([1, 2, 3])",
+    "f([])",
+    "g([1])",
+    "g([])",
+    "h(0)",
+    "h(1)",
+)
+program(
+    "walrus",
+    """
 def f(xs):
     it = iter(xs)
     out = []
@@ -637,8 +853,21 @@ def h(a):
 def k(a):
     if a and (q := a): pass
     return q
-""", "f([1, 2, 3, 4])", "f([1, 9, 3])", "f([])", "g(0)", "g(1)", "g([])", "h(3)", "h(0)", "k(0)", "k(3)")
-program("match", """
+""",
+    "f([1, 2, 3, 4])",
+    "f([1, 9, 3])",
+    "f([])",
+    "g(0)",
+    "g(1)",
+    "g([])",
+    "h(3)",
+    "h(0)",
+    "k(0)",
+    "k(3)",
+)
+program(
+    "match",
+    """
 def f(v):
     match v:
         case 0:
@@ -659,8 +888,20 @@ def f(v):
         case _:
             return
     return x
-""", "f(0)", "f([1, 2])", "f([1, 1])", "f([1])", "f({'k': 0, 'z': 1})", "f({'k': 5})", "f('s')", "f(None)", "f(2.5)")
-program("match in loops", """
+""",
+    "f(0)",
+    "f([1, 2])",
+    "f([1, 1])",
+    "f([1])",
+    "f({'k': 0, 'z': 1})",
+    "f({'k': 5})",
+    "f('s')",
+    "f(None)",
+    "f(2.5)",
+)
+program(
+    "match in loops",
+    """
 def f(vs):
     for v in vs:
         match v:
@@ -672,8 +913,14 @@ def f(vs):
                 print("big", n)
         print(v)
     return v
-""", "f([1, 7, 3])", "f([0, 2, 5])", "f([1])")
-program("classes in functions", """
+""",
+    "f([1, 7, 3])",
+    "f([0, 2, 5])",
+    "f([1])",
+)
+program(
+    "classes in functions",
+    """
 def f(n):
     if n:
         base = object
@@ -693,8 +940,13 @@ def f(n):
         def s(v): return v and n
     a = A()
     return a.x, a.y, a.m(5), a.m(0), a.p, a.s(3)
-""", "f(0)", "f(2)")
-program("methods", """
+""",
+    "f(0)",
+    "f(2)",
+)
+program(
+    "methods",
+    """
 class Base:
     def __init__(self): self.__secret = 1
     def hi(self, n): return ("base", n)
@@ -722,8 +974,15 @@ class Net(Base):
         return cls(-n)
     def __lt__(self, other):
         return self.__n < other.__n
-""", "Net(1).hi(0)", "Net(1).hi(2)", "Net.make(3).hi(1)", "Net.make(0) < Net.make(1)")
-program("imports", """
+""",
+    "Net(1).hi(0)",
+    "Net(1).hi(2)",
+    "Net.make(3).hi(1)",
+    "Net.make(0) < Net.make(1)",
+)
+program(
+    "imports",
+    """
 def f(x):
     if x:
         import os.path as p, json
@@ -732,8 +991,13 @@ def f(x):
         import os.path
         return os.path.join("a", "b")
     return root(4), json.dumps([x]), p.basename("a/b")
-""", "f(0)", "f(1)")
-program("annotations", """
+""",
+    "f(0)",
+    "f(1)",
+)
+program(
+    "annotations",
+    """
 def f(x: int) -> int:
     y: int = x
     z: undefined_thing
@@ -744,8 +1008,13 @@ def f(x: int) -> int:
         b: int
         return a
     return y, z, w, g()
-""", "f(0)", "f(1)")
-program("person uses our words", """
+""",
+    "f(0)",
+    "f(1)",
+)
+program(
+    "person uses our words",
+    """
 def f(result, returned, did_break, get_state):
     values = then_branch = 1
     for item in [1, 2]:
@@ -758,16 +1027,29 @@ def f(result, returned, did_break, get_state):
         loop_body = item
     set_state = owner = part = 3
     return values, get_state, loop_body, set_state
-""", "f(1, 2, 3, 4)", "f(3, 2, 3, 4)", "f(3, 1, 2, 3)", "f(2, 0, 1, 0)", "f(7, 0, 1, 0)")
-program("locals shadow builtins", """
+""",
+    "f(1, 2, 3, 4)",
+    "f(3, 2, 3, 4)",
+    "f(3, 1, 2, 3)",
+    "f(2, 0, 1, 0)",
+    "f(7, 0, 1, 0)",
+)
+program(
+    "locals shadow builtins",
+    """
 def f(len, print=None):
     list = [len]
     set = 3
     if len:
         list = list + [set]
     return list
-""", "f(0)", "f(1)")
-program("swap in loop", """
+""",
+    "f(0)",
+    "f(1)",
+)
+program(
+    "swap in loop",
+    """
 def fib(n):
     a, b = 0, 1
     for _ in range(n):
@@ -783,8 +1065,14 @@ def collatz(n):
         n = n // 2 if n % 2 == 0 else 3 * n + 1
         steps += 1
     return steps
-""", "fib(10)", "gcd(12, 18)", "collatz(27)")
-program("finally order", """
+""",
+    "fib(10)",
+    "gcd(12, 18)",
+    "collatz(27)",
+)
+program(
+    "finally order",
+    """
 def f(x):
     try:
         try:
@@ -802,8 +1090,15 @@ def f(x):
     finally:
         print("outer")
     return "end"
-""", "f(0)", "f(1)", "f(2)", "f(3)")
-program("loop over changing things", """
+""",
+    "f(0)",
+    "f(1)",
+    "f(2)",
+    "f(3)",
+)
+program(
+    "loop over changing things",
+    """
 def f():
     xs = [1, 2, 3]
     for x in xs:
@@ -823,13 +1118,23 @@ def g():
     for x in it:
         if x == 2: break
     return list(it), x
-""", "f()", "g()")
-program("nested defaults and lambdas", """
+""",
+    "f()",
+    "g()",
+)
+program(
+    "nested defaults and lambdas",
+    """
 def f(a, *, b=2, **kw):
     g = lambda x, *y, z=b, **k: (x and y, z if a else k, a == b)
     return g(1, 2, q=3), kw
-""", "f(0)", "f(2, c=1)")
-program("docstring and pass", """
+""",
+    "f(0)",
+    "f(2, c=1)",
+)
+program(
+    "docstring and pass",
+    """
 def f(x):
     'doc'
     if x:
@@ -838,12 +1143,22 @@ def f(x):
         ...
 def g():
     'doc'
-""", "f(1), f.__doc__", "g(), g.__doc__")
-program("star expressions", """
+""",
+    "f(1), f.__doc__",
+    "g(), g.__doc__",
+)
+program(
+    "star expressions",
+    """
 def f(xs):
     return [*xs, 1], (*xs,), {*xs}, {**{"a": 1}, "b": 2}, [0, *(x for x in xs)]
-""", "f([1, 2])", "f('')")
-program("only raise in arms", """
+""",
+    "f([1, 2])",
+    "f('')",
+)
+program(
+    "only raise in arms",
+    """
 def f(x):
     if x < 0:
         raise ValueError("neg")
@@ -852,8 +1167,14 @@ def f(x):
     else:
         y = "pos"
     return y
-""", "f(-1)", "f(0)", "f(1)")
-program("try in loop keeps values", """
+""",
+    "f(-1)",
+    "f(0)",
+    "f(1)",
+)
+program(
+    "try in loop keeps values",
+    """
 def f(xs):
     best = None
     for x in xs:
@@ -864,8 +1185,14 @@ def f(xs):
         if best is None or v > best:
             best = v
     return best, v
-""", "f(['1', 'a', '3'])", "f(['a'])", "f([])")
-program("delete then except", """
+""",
+    "f(['1', 'a', '3'])",
+    "f(['a'])",
+    "f([])",
+)
+program(
+    "delete then except",
+    """
 def f(x):
     y = 1
     try:
@@ -875,4 +1202,7 @@ def f(x):
     except ZeroDivisionError:
         pass
     return y
-""", "f(0)", "f(1)")
+""",
+    "f(0)",
+    "f(1)",
+)

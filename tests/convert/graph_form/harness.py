@@ -38,9 +38,7 @@ class _Forms(gast.NodeTransformer):
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
         if self.nested:
             bound = naming.scope_of(node).bound
-            node.body = [
-                self.form(part, bound) if isinstance(part, gast.FunctionDef) else part for part in node.body
-            ]
+            node.body = [self.form(part, bound) if isinstance(part, gast.FunctionDef) else part for part in node.body]
             return node
         return self.form(node, frozenset())
 
@@ -50,7 +48,10 @@ class _Forms(gast.NodeTransformer):
             free = free | {"__class__"}
         first = naming.parameters(node.args)[:1]
         context = Context(
-            tuple(naming.parameters(node.args)), frozenset(free) - {"super"}, self.class_name, first[0] if first else None
+            tuple(naming.parameters(node.args)),
+            frozenset(free) - {"super"},
+            self.class_name,
+            first[0] if first else None,
         )
         return graph_form(node, context)
 
@@ -61,13 +62,14 @@ def forms(source: str, nested: bool = False) -> ast.Module:
     return ast.fix_missing_locations(gast.gast_to_ast(tree))
 
 
-def outcome(code: types.CodeType, call: str) -> tuple[str, str, str]:
+def outcome(code: types.CodeType, call: str, prelude: str = "") -> tuple[str, str, str]:
     """What running a module and then evaluating `call` prints, returns and raises."""
     namespace: dict[str, Any] = {"@ops": reference_ops, "__name__": "program"}
     printed = io.StringIO()
     result, error = "", ""
     with contextlib.redirect_stdout(printed):
         try:
+            exec(prelude, namespace)
             exec(code, namespace)
             result = repr(eval(call, namespace))
         except Exception as caught:
@@ -85,10 +87,10 @@ def _describe(error: BaseException | None) -> str:
     return f"{kind}({text}) from [{_describe(error.__cause__)}] while [{_describe(error.__context__)}]"
 
 
-def check(source: str, *calls: str, nested: bool = False) -> None:
+def check(source: str, *calls: str, nested: bool = False, prelude: str = "") -> None:
     """Assert that a program does the same with and without graph forms."""
     plain = compile(source, "program.py", "exec")
     form = compile(forms(source, nested), "program.py", "exec")
     for call in calls:
-        expected, found = outcome(plain, call), outcome(form, call)
+        expected, found = outcome(plain, call, prelude), outcome(form, call, prelude)
         assert found == expected, f"{call}\n{source}\n{ast.unparse(forms(source, nested))}"
