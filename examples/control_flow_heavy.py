@@ -41,12 +41,14 @@ def roll(x, y, speed_x, speed_y):
 
 def main():
     took = []
-    for shot in range(16):
-        speed_x = tf.constant(0.25 - 0.03125 * (shot % 6))
-        speed_y = tf.constant(0.0625 + 0.015625 * shot)
+    for shot in range(48):
+        speed_x = tf.constant(0.25 - 0.0078125 * (shot % 21))
+        speed_y = tf.constant(0.0625 + 0.00390625 * shot)
         start = time.perf_counter()
         x, y, steps, dropped = roll(tf.constant(0.125), tf.constant(0.25), speed_x, speed_y)
         took.append(time.perf_counter() - start)
+        if shot % 4:
+            continue
         end = "drops into the hole" if dropped else f"rests at ({x:.2f}, {y:.2f})"
         print(f"shot {shot:2d} {end} after {steps} steps")
     if "--time" in sys.argv[1:]:

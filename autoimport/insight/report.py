@@ -7,7 +7,6 @@ import os
 import stat
 import textwrap
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,8 +15,8 @@ from autoimport.staging.registry import Module, Site
 
 VERSION = 1
 WIDTH = 100
-_NAME_WIDTH = 34
-_PLACE_WIDTH = 28
+_NAME_WIDTH = 27
+_PLACE_WIDTH = 35
 
 # The clock of `total_ms`. The command imports this module before the program starts.
 _started = time.perf_counter()
@@ -120,19 +119,22 @@ def _module_as_dict(module: Module) -> dict[str, Any]:
 
 def _table() -> list[str]:
     sites = list(registry.all_sites())
-    formless = [site for site in sites if not site.facts.has_form]
-    python = [site for site in sites if site.facts.has_form and site.state == "python"]
-    uncalled = [site for site in sites if site.facts.has_form and site.state == "cold" and not site.calls]
-    rest = (formless, python, uncalled)
-    listed = [site for site in sites if not any(site in group for group in rest)]
+    listed = [site for site in sites if _deserves_a_row(site)]
     listed.sort(key=lambda site: (-_total_ms(site), -site.calls))
     lines = [_summary(sites)]
     if listed:
         lines += ["", _row("function", "where", "calls", "as graph", "traces", "saved")]
     for site in listed:
         lines += _rows(site)
-    lines += _others(formless, python, uncalled)
-    return lines
+    others = _others([site for site in sites if not _deserves_a_row(site)])
+    return [*lines, "", *others] if others else lines
+
+
+def _deserves_a_row(site: Site) -> bool:
+    """Whether there is more to say of a site than that nothing came of it."""
+    if not site.facts.has_form or site.state == "python":
+        return False
+    return site.state != "cold" or site.reason is not None or _total_ms(site) > 0
 
 
 def _total_ms(site: Site) -> float:
@@ -181,22 +183,27 @@ _STATE_WORDS = {
 }
 
 
-def _others(formless: list[Site], python: list[Site], uncalled: list[Site]) -> list[str]:
+def _others(sites: list[Site]) -> list[str]:
+    with_form = [site for site in sites if site.facts.has_form]
+    python = [site for site in with_form if site.state == "python"]
+    cold = [site for site in with_form if site.state == "cold"]
+    uncalled = sum(not site.calls for site in cold)
     lines: list[str] = []
-    by_reason: dict[str, list[Site]] = {}
-    for site in formless:
-        by_reason.setdefault(site.facts.reason or "no graph form", []).append(site)
-    for reason, sites in by_reason.items():
-        lines += _wrapped(f"always eager, {reason}: {_listing(sites)}", first="", rest="    ")
+    if len(cold) > uncalled:
+        called = (f"{site.facts.name} ({counted(site.calls, 'call')})" for site in cold if site.calls)
+        lines += _wrapped(f"not decided yet: {', '.join(called)}", first="", rest="    ")
     if python:
         lines.append(f"plain Python, no tensor reached them: {counted(len(python), 'function')}")
     if uncalled:
-        lines.append(f"never called: {counted(len(uncalled), 'function')}")
-    return ["", *lines] if lines else []
-
-
-def _listing(sites: Iterable[Site]) -> str:
-    return ", ".join(f"{site.facts.name} ({place(site)})" for site in sites)
+        lines.append(f"never called: {counted(uncalled, 'function')}")
+    by_reason: dict[str, list[str]] = {}
+    for site in sites:
+        if not site.facts.has_form:
+            listing = by_reason.setdefault(site.facts.reason or "no graph form", [])
+            listing.append(f"{site.facts.name} ({place(site)})")
+    for reason, listing in by_reason.items():
+        lines += _wrapped(f"always eager, {reason}: {', '.join(listing)}", first="", rest="    ")
+    return lines
 
 
 def _wrapped(text: str, first: str = "    ", rest: str = "      ") -> list[str]:

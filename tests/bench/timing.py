@@ -14,6 +14,8 @@ from typing import Any
 import autoimport
 
 BENCH = Path(__file__).resolve().parent
+# Calls by which a function that is to become a graph has become one.
+SETTLED_AFTER = 40
 EXAMPLES = BENCH.parent.parent / "examples"
 
 
@@ -36,11 +38,13 @@ def load_converted(name: str, folder: Path) -> Any:
 
 
 def milliseconds(call: Callable[[], Any], seconds: float = 2.0) -> float:
-    """The median time of a call, over the second half of as many calls as fit into `seconds` (at least 10)."""
+    """The median time of a call, once it has settled, over as many calls as fit into `seconds` (at least 10)."""
+    for _ in range(SETTLED_AFTER):
+        call()
     times: list[float] = []
     end = time.perf_counter() + seconds
     while len(times) < 10 or time.perf_counter() < end:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
-    return statistics.median(times[len(times) // 2 :]) * 1e3
+    return statistics.median(times) * 1e3

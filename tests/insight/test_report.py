@@ -211,8 +211,9 @@ def test_table_fits_a_hundred_columns_and_stays_aligned(module: Module) -> None:
     add(module, facts("g", has_form=False, reason="a generator " * 10))
     lines = table()
     assert max(map(len, lines)) <= 100
-    rows = [line for line in lines[2:] if line[:1].strip() and ":" in line[35:63]]
-    assert {line[63] for line in rows} == {" "}
+    rows = [line for line in lines[3:] if ".py:1" in line and not line.startswith(("always", " "))]
+    assert len(rows) == 2
+    assert {line[27] + line[63] for line in rows} == {"  "}
     assert len({len(line) for line in rows}) == 1
 
 
@@ -220,6 +221,12 @@ def test_functions_that_no_tensor_reached_are_one_line(module: Module) -> None:
     for name in ("parse", "read"):
         add(module, facts(name), state="python", calls=1000)
     assert table()[1:] == ["", "plain Python, no tensor reached them: 2 functions"]
+
+
+def test_functions_that_are_not_decided_yet_are_one_line(module: Module) -> None:
+    add(module, facts("main"), calls=1)
+    add(module, facts("build"), calls=2)
+    assert table()[1:] == ["", "not decided yet: main (1 call), build (2 calls)"]
 
 
 def test_functions_that_were_never_called_are_one_line(module: Module) -> None:
