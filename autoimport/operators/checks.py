@@ -45,6 +45,14 @@ def refuse(reason: str, remedy: str = "", error: type[Exception] = TypeError) ->
     raise error(f"{reason}. {remedy}" if remedy else reason)
 
 
+def negation(condition: Any) -> Any:
+    """`not condition`, for a boolean tensor.
+
+    Not by `tf.logical_not`: the graph rewriter (TensorFlow 2.21) makes `a >= b` of `not a < b`, which is wrong for NaN.
+    """
+    return tf.equal(condition, False)
+
+
 def fail_if(condition: Any, why: str, value: Any) -> Any:
     """Give up when the graph runs and `condition` is true there.
 
@@ -61,6 +69,6 @@ def fail_if(condition: Any, why: str, value: Any) -> Any:
     if trace is not None:
         trace.bail_if(condition, why)
         return value
-    check = tf.debugging.Assert(tf.logical_not(condition), [why])
+    check = tf.debugging.Assert(negation(condition), [why])
     with tf.control_dependencies([check] if check is not None else []):
         return tf.identity(value)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from types import BuiltinFunctionType
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from autoimport.operators import lists, logic, observer
@@ -56,10 +56,22 @@ def _items(x: Any) -> list[Any]:
 
 def _python(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     trace = observer.current()
-    known = _SCALARS.union((np.float32, np.float64, np.int32, np.int64))
-    if trace is None or (type(x) in known and type(y) in known):
+    if trace is None or (_compares_without_effects(x) and _compares_without_effects(y)):
         return compare(x, y)
+    if type(x) is type(y) and type(x) in (dict, set, frozenset):
+        method = x.__eq__ if compare is operator.eq else x.__ne__
+        return trace.call(method, (y,), {})
     return trace.call(compare, (x, y), {})
+
+
+def _compares_without_effects(x: Any) -> bool:
+    """Whether `==` on `x` runs no code but Python's and the libraries', and reads nothing that could change unseen."""
+    cls: Any = type(x)
+    if cls in _SCALARS or cls is BuiltinFunctionType or cls.__eq__ is object.__eq__:
+        return True
+    if cls is tuple:
+        return all(_compares_without_effects(item) for item in x)
+    return cls.__module__.partition(".")[0] in ("tensorflow", "keras", "numpy", "ml_dtypes", "autoimport")
 
 
 def _tensors(x: Any, y: Any, python: Callable[[Any, Any], Any], graph: Any, unlike: bool) -> Any:
@@ -127,6 +139,8 @@ def _contains(container: Any, x: Any) -> Any:
     trace = observer.current()
     if trace is None or type(container) in _SCALARS or type(container) is range:
         return x in container
+    if type(container) in (dict, set, frozenset):
+        return trace.call(container.__contains__, (x,), {})
     return trace.call(operator.contains, (container, x), {})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import lists, observer
-from autoimport.operators.checks import CheckNeeded, on_trial, refuse
+from autoimport.operators.checks import CheckNeeded, negation, on_trial, refuse
 from autoimport.operators.numbers import Number
 from autoimport.operators.predicates import predicate
 from autoimport.operators.symbolic import is_symbolic
@@ -41,7 +41,7 @@ def truth(x: Any) -> bool:
     """The truth of `x` for Python code that branches on it (a condition in a comprehension)."""
     x = lists.stand_in(x)
     if is_symbolic(x) and not isinstance(x, tf.__internal__.EagerTensor):
-        refuse("Python branches on a symbolic value in a comprehension")
+        refuse("Python branches on a symbolic value (in a comprehension or a `case`)")
     return python_truth(x)
 
 
@@ -54,7 +54,7 @@ def not_(x: Any) -> Any:
     """`not x`: a bool, as in Python."""
     x = lists.stand_in(x)
     if is_symbolic(x):
-        return Number(bool, tf.logical_not(condition(x)))
+        return Number(bool, negation(condition(x)))
     return not python_truth(x)
 
 

@@ -8,9 +8,10 @@ import pytest
 import tensorflow as tf
 
 import autoimport.operators as ops
+from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
-from tests.operators.ways import in_function, in_trace, same
+from tests.operators.ways import Watcher, in_function, in_trace, same
 
 
 @pytest.mark.parametrize("y", [1, 2])
@@ -88,3 +89,18 @@ def test_identity() -> None:
     assert in_function(lambda x: ops.is_(Number(bool, x), True), tf.constant(True))
     with pytest.raises(Unstageable, match="is"):
         in_trace(lambda x: ops.is_(Number(int, x), 3), tf.constant(3))
+
+
+def test_comparisons_of_plain_objects_need_no_call() -> None:
+    watcher = Watcher()
+    before = observer.observe(watcher)
+    try:
+        assert ops.eq(tf.TensorShape([1]), (1,))
+        assert ops.ne(tf.float32, tf.int32)
+        assert ops.eq(len, len)
+        assert not ops.eq(None, object())
+        assert ops.eq({1: 2}, {1: 2})
+        assert ops.in_(1, {1: 2})
+    finally:
+        observer.observe(before)
+    assert [event[1].__name__ for event in watcher.seen] == ["__eq__", "__contains__"]

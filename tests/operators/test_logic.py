@@ -95,3 +95,7 @@ def test_truth_of_integers_and_strings() -> None:
     for value in (0, 3, "", "a", True):
         results = everywhere(lambda x: ops.not_(x), tf.constant(value))
         assert set(results.values()) == {not value}
+
+
+def test_not_is_true_for_a_comparison_with_nan() -> None:
+    assert same(lambda x: (ops.not_(x < 1), ops.not_(x >= 1)), tf.constant(float("nan"))) == (True, True)
