@@ -101,7 +101,7 @@ PAIRS = [(a, b) for a in VALUES for b in VALUES]
 def test_arithmetic_and_comparisons_are_those_of_python(kinds: tuple[type, type]) -> None:
     graph = compiled(BINARY, kinds)
 
-    @settings(max_examples=150, deadline=None, database=None)
+    @settings(max_examples=80, deadline=None, database=None)
     @given(VALUES[kinds[0]], VALUES[kinds[1]])
     def run(x: Any, y: Any) -> None:
         check(BINARY, graph, (x, y))
@@ -113,7 +113,7 @@ def test_arithmetic_and_comparisons_are_those_of_python(kinds: tuple[type, type]
 def test_bit_operations_are_those_of_python(kinds: tuple[type, type]) -> None:
     graph = compiled(BITS, kinds)
 
-    @settings(max_examples=150, deadline=None, database=None)
+    @settings(max_examples=80, deadline=None, database=None)
     @given(VALUES[kinds[0]], st.integers(-3, 100) if kinds[1] is int else st.booleans())
     def run(x: Any, y: Any) -> None:
         check(BITS, graph, (x, y))
@@ -126,7 +126,7 @@ def test_unary_operations_are_those_of_python(kind: type) -> None:
     functions = UNARY if kind is float else (*UNARY, operator.invert)
     graph = compiled(functions, (kind,))
 
-    @settings(max_examples=150, deadline=None, database=None)
+    @settings(max_examples=80, deadline=None, database=None)
     @given(VALUES[kind])
     def run(x: Any) -> None:
         check(functions, graph, (x,))
