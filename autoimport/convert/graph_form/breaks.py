@@ -74,7 +74,9 @@ class _Breaks:
         flags = list(dict.fromkeys(getattr(jump, "flag", flag) for jump in breaks))
         node.body = self.block(node.body, flag)
         if flags and isinstance(node, gast.While):
-            node.test = place(gast.BoolOp(gast.And(), [none_of(flags), node.test]), node.test)
+            endless = isinstance(node.test, gast.Constant) and node.test.value is True
+            test = none_of(flags) if endless else gast.BoolOp(gast.And(), [none_of(flags), node.test])
+            node.test = place(test, node.test)
         elif flags:
             node.stop = flags
         return [place(assign(flag, constant(False)), loop_head(node)), node] if own else [node]
