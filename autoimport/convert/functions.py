@@ -284,22 +284,18 @@ def _match_code(tree: ast.Module, path: str, functions: list[Function]) -> None:
     mark = 1 + max((node.end_lineno or 0 for node in (*tree.body, *bearers)), default=0)
     marks: dict[int, Position] = {}
     by_line_and_name: dict[tuple[int, str], Function] = {}
+    for number, (fn, node) in enumerate(zip(functions, bearers, strict=True), mark):
+        if node.lineno < mark:
+            node.lineno = node.end_lineno = number
+            node.col_offset = node.end_col_offset = 0
+            marks[number] = positions[number - mark]
+        by_line_and_name[node.lineno, fn.name] = fn
     try:
-        for number, (fn, node) in enumerate(zip(functions, bearers, strict=True), mark):
-            if node.lineno < mark:
-                node.lineno = node.end_lineno = number
-                node.col_offset = node.end_col_offset = 0
-                marks[number] = positions[number - mark]
-            by_line_and_name[node.lineno, fn.name] = fn
-        try:
-            with quietly():
-                module = compile_tree(tree, path)
-        finally:
-            for node, position in zip(reversed(bearers), reversed(positions), strict=True):
-                node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = position
-    except SyntaxError:
-        compile_tree(tree, path)  # raises again, with the true line
-        raise
+        with quietly():
+            module = compile_tree(tree, path)
+    finally:
+        for node, position in zip(bearers, positions, strict=True):
+            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset = position
     for code in _nested_code(module):
         found = by_line_and_name.get((code.co_firstlineno, code.co_name))
         if found is not None:

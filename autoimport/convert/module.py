@@ -25,12 +25,12 @@ def convert_module(source: Source, path: str, *, key: str | None = None) -> Conv
     key = key or content_key(source)
     try:
         return _convert(source, path, key)
-    except SyntaxError:
-        raise
-    except Exception:
-        if _is_strict():
-            raise
-        return Converted(key, compile_source(source, path), (), ())
+    except Exception as error:
+        fault = error
+    code = compile_source(source, path)  # where the source is at fault, CPython says so here
+    if _is_strict():
+        raise fault
+    return Converted(key, code, (), ())
 
 
 def _convert(source: Source, path: str, key: str) -> Converted:

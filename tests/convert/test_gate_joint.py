@@ -14,6 +14,7 @@ import pytest
 from autoimport.convert import forms
 from autoimport.convert.facts import Converted
 from autoimport.convert.module import convert_module
+from tests.convert import reference_ops
 
 PROGRAM = """
 import functools
@@ -118,11 +119,15 @@ class Runtime:
         return True
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Any, list[str]]]]:
+@pytest.fixture(params=["as written", "graph forms"])
+def run(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., tuple[Any, list[str]]]]:
     """Runs a program with its gates open or closed; returns its `results` and the names of the forms that ran."""
     monkeypatch.setenv("AUTOIMPORT_STRICT", "1")
-    monkeypatch.setattr(forms, "graph_form", as_written)
+    if request.param == "as written":
+        monkeypatch.setattr(forms, "graph_form", as_written)
+    monkeypatch.setattr(builtins, "@ops", reference_ops, raising=False)
 
     def run(source: str, *, is_open: bool) -> tuple[Any, list[str]]:
         converted = convert_module(source, "program.py")

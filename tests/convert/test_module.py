@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import marshal
 import subprocess
 import sys
@@ -78,6 +79,16 @@ def test_syntax_errors_are_those_of_cpython(source: str) -> None:
     with pytest.raises(SyntaxError) as ours:
         convert_module(source, "m.py")
     assert theirs.value.args == ours.value.args
+    assert None is ours.value.__context__
+
+
+def test_a_fault_that_looks_like_a_syntax_error_is_not_the_persons(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(fn: Any, key: str, index: int) -> None:
+        fn.node.body.append(ast.Break(lineno=1, col_offset=0))
+
+    monkeypatch.delenv("AUTOIMPORT_STRICT", raising=False)
+    monkeypatch.setattr(module, "insert_gate", breaks)
+    assert compile(SOURCE, "m.py", "exec", dont_inherit=True) == convert_module(SOURCE, "m.py").code
 
 
 def test_a_source_with_a_null_byte_fails_as_in_cpython() -> None:
