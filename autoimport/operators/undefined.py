@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import tensorflow as tf
 
 from autoimport.operators import observer
-from autoimport.operators.checks import fail_if
+from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.numbers import Number
 from autoimport.operators.symbolic import register
 
@@ -135,11 +135,16 @@ class NumberOrTensor(MaybeNone):
         return False
 
     def to_tensor(self, dtype: Any) -> Any:
-        return self.value if dtype == self.value.dtype else super().to_tensor(dtype)
+        if dtype is None:
+            return self.resolve()
+        if dtype != self.value.dtype:  # an error for the tensor, fine for the number
+            refuse(self.complaint())
+        return self.value
 
     def with_operand(self, other: Any) -> Any:
-        same = isinstance(other, (tf.Tensor, tf.Variable)) and other.dtype == self.value.dtype
-        return self.value if same else self.resolve()
+        if not isinstance(other, (tf.Tensor, tf.Variable)):
+            return self.resolve()
+        return self.to_tensor(other.dtype)
 
 
 def _to_tensor(value: MaybeNone, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:

@@ -69,7 +69,10 @@ def test_a_condition_of_several_elements_raises_what_eager_raises() -> None:
 
 def test_a_condition_of_unknown_shape_goes_back_to_eager_if_it_has_several_elements() -> None:
     specs = [tf.TensorSpec(None)]
-    fn = lambda c: ops.if_exp(c, lambda: tf.constant(1.0), lambda: tf.constant(2.0))
+
+    def fn(c):
+        return ops.if_exp(c, lambda: tf.constant(1.0), lambda: tf.constant(2.0))
+
     assert in_trace(fn, tf.constant([[3.0]]), specs=specs) == 1.0
     with pytest.raises(Bailed):
         in_trace(fn, tf.constant([1.0, 2.0]), specs=specs)
@@ -156,7 +159,9 @@ def test_tensors_of_different_shape_relax() -> None:
     ],
 )
 def test_values_without_a_common_type_are_named(then: Any, orelse: Any, words: str) -> None:
-    fn = lambda x: chosen(x, then, orelse)
+    def fn(x):
+        return chosen(x, then, orelse)
+
     for way in (in_function, in_session):
         with pytest.raises(BranchMismatch, match=words):
             way(fn, ONE)
@@ -219,7 +224,9 @@ def test_none_or_a_tensor_is_asked_by_is(x: Any) -> None:
 
 
 def test_using_none_as_a_tensor_goes_back_to_eager() -> None:
-    fn = lambda x: chosen(x, lambda x: x * 2, lambda _: None) + x
+    def fn(x):
+        return chosen(x, lambda x: x * 2, lambda _: None) + x
+
     assert in_trace(fn, ONE) == 3.0
     with pytest.raises(Bailed):
         in_trace(fn, MINUS)
@@ -291,7 +298,9 @@ def test_each_branch_is_built_once() -> None:
 @pytest.mark.parametrize("x", [-1.0, 1.0, 20.0])
 def test_conditionals_nest(x: float) -> None:
     def fn(x: Any) -> Any:
-        inner = lambda x: ops.if_exp(x > 10, lambda: (x * 3, 1), lambda: (x * 2, 2))
+        def inner(x):
+            return ops.if_exp(x > 10, lambda: (x * 3, 1), lambda: (x * 2, 2))
+
         return ops.if_exp(x > 0, lambda: inner(x), lambda: (x, 3))
 
     expected = (x * 3, 1) if x > 10 else (x * 2, 2) if x > 0 else (x, 3)
@@ -337,7 +346,10 @@ def test_a_number_keeps_the_bounds_of_both_branches() -> None:
 
 def test_a_variable_read_in_one_branch_is_a_tensor_in_the_persons_graph() -> None:
     variable = tf.Variable(4.0)
-    fn = lambda x: chosen(x, lambda _: variable, lambda x: x)
+
+    def fn(x):
+        return chosen(x, lambda _: variable, lambda x: x)
+
     assert in_function(fn, ONE) == 4.0
     with pytest.raises(Unstageable):
         in_trace(fn, ONE)

@@ -80,7 +80,9 @@ def test_python_effects_of_the_persons_graph_stay_what_they_are() -> None:
     box.n = 0
 
     def fn(x: Any) -> Any:
-        bump = lambda: ops.set_attr(box, "n", ops.attr(box, "n") + 1)
+        def bump():
+            return ops.set_attr(box, "n", ops.attr(box, "n") + 1)
+
         branch(x, bump, bump)
         Names().for_(tf.range(3), lambda i: bump())
         return x

@@ -55,7 +55,9 @@ def test_numbers_and_sparse_tensors_are_not_iterable() -> None:
 
 @pytest.mark.parametrize("arguments", [(4,), (1, 9, 3), (5, 0, -2), (3, 3)])
 def test_tensor_ranges(arguments: tuple[int, ...]) -> None:
-    fn = lambda *bounds: tf.reduce_sum(collected(tf.range(*bounds)) * 10)
+    def fn(*bounds):
+        return tf.reduce_sum(collected(tf.range(*bounds)) * 10)
+
     expected = sum(range(*arguments)) * 10
     if range(*arguments):
         assert same(fn, *map(tf.constant, arguments)) == expected
@@ -101,7 +103,9 @@ def test_enumerate_counts_in_python() -> None:
 
 
 def test_zip_ends_with_the_shortest() -> None:
-    fn = lambda xs, ys: collected(ops.call(zip, xs, ys), lambda pair: pair[0] * pair[1])
+    def fn(xs, ys):
+        return collected(ops.call(zip, xs, ys), lambda pair: pair[0] * pair[1])
+
     assert same(fn, tf.constant([1, 2, 3]), tf.constant([4, 5])) == [4, 10]
 
 
@@ -117,7 +121,9 @@ def test_zip_with_python_values_is_unrolled() -> None:
 
 
 def test_reversed_runs_backwards() -> None:
-    fn = lambda xs: collected(ops.call(reversed, xs))
+    def fn(xs):
+        return collected(ops.call(reversed, xs))
+
     assert same(fn, tf.constant([1, 2, 3])) == [3, 2, 1]
 
 
@@ -145,7 +151,9 @@ def summed(dataset: Any, most: Any = 1000) -> Any:
 
 
 def test_datasets() -> None:
-    fn = lambda most: summed(tf.data.Dataset.range(5), most)
+    def fn(most):
+        return summed(tf.data.Dataset.range(5), most)
+
     assert [same(fn, tf.constant(most, tf.int64)) for most in (1000, 3)] == [1005, 303]
 
 
