@@ -73,6 +73,9 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
 def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method that changes a builtin container in place."""
     name = fn.__name__
+    trace = observer.current()
+    if trace is not None and trace.logs(owner, name, args):
+        return None
     before_mutation(owner, f"{type(owner).__name__}.{name}")
     if lists.stand_in(owner) is not owner:
         return lists.change(owner, name, args)

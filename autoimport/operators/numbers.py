@@ -182,11 +182,27 @@ class Number:
         return other // self, other % self
 
 
+class Known:
+    """A Python number that changes from call to call of a graph, but that Python knows before each: see staging.host."""
+
+    __slots__ = ()
+
+    def number(self) -> Number:
+        """The same as a Number, an input of the graph."""
+        raise NotImplementedError
+
+    def settled(self) -> Any:
+        """The Python number of this call; the graph holds for it alone."""
+        raise NotImplementedError
+
+
 Implementation = Callable[[Number, Number], Any]
 
 
 def _apply(python: Callable[..., Any], graph: Implementation, x: Number, y: Any, *, reflected: bool = False) -> Any:
     """`x op y` (or `y op x`): as Python numbers with `graph`, or as tensors with `python` where `y` is one."""
+    if isinstance(y, Known):
+        y = y.number()
     if isinstance(y, Number) or type(y) in DTYPES:
         other = Number.of(y)
         return graph(other, x) if reflected else graph(x, other)

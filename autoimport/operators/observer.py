@@ -39,6 +39,9 @@ class Observer(Protocol):
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Call what has no operator of its own: runs it, or gives the trace up if its effects are unknown."""
 
+    def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
+        """Whether the change `obj.method(*args)` of an old container will be made after each launch instead of now."""
+
     def mutate(self, obj: Any, what: str) -> None:
         """`obj` (a list, dict, set, array, ...) is about to be changed in place: fine if the trace made it."""
 

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import TensorList
-from autoimport.operators.numbers import DTYPES, FAR, Number
+from autoimport.operators.numbers import DTYPES, FAR, Known, Number
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
 
 
@@ -130,6 +130,8 @@ def capture(value: Any) -> Node:
 
 def promote(node: Node) -> Node:
     """A Python number, also inside a structure, as one that may change: where a loop starts."""
+    if node.kind == "constant" and isinstance(node.value, Known):
+        return promote(capture(node.value.number()))
     if node.kind == "constant" and type(node.value) in DTYPES and fits(node.value):
         return dataclasses.replace(as_number(node), bounds=(-FAR, FAR))  # an iteration may make anything of it
     if node.kind == "number":

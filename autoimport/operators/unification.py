@@ -18,8 +18,8 @@ from autoimport.operators.errors import BranchMismatch, Unstageable
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import Leaf as ItemLeaf
 from autoimport.operators.lists import TensorList
-from autoimport.operators.numbers import DTYPES
-from autoimport.operators.structures import Leaf, Node, as_number, build_container, describe, fits, variant
+from autoimport.operators.numbers import DTYPES, Known
+from autoimport.operators.structures import Leaf, Node, as_number, build_container, capture, describe, fits, variant
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), tf.DType, tf.TensorShape)
@@ -248,6 +248,8 @@ def _numeric(node: Node) -> Node:
     if node.kind != "constant":
         return node
     value = node.value
+    if isinstance(value, Known):
+        return capture(value.number())
     if type(value) in DTYPES and fits(value):
         return as_number(node)
     # A variable, and whether an array is numpy's, can be told from a tensor; the person's own graph converts them.

@@ -17,9 +17,21 @@ import tensorflow as tf
 from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import tf_internals, trust
-from autoimport.staging.ours import gated, plain
+from autoimport.staging.host import PURE, Host
+from autoimport.staging.ours import converted, gated
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.values import as_tensors
+
+
+# These ask for no more than the type of their argument, which is guarded where the argument was read.
+_ABOUT_TYPE = frozenset({isinstance, issubclass, callable})
+
+
+def _is_pure_host(fn: Any) -> bool:
+    try:
+        return fn in PURE
+    except TypeError:
+        return False
 
 
 class Caller:
@@ -30,6 +42,11 @@ class Caller:
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
+        if args and type(args[0]) is Host and fn in (tf.constant, tf.convert_to_tensor):
+            return self._reader.hosts.tensor(args[0], kwargs.get("dtype", args[1] if len(args) > 1 else None))
+        if any(type(arg) is Host for arg in args) and _is_pure_host(fn) and not kwargs:
+            if all(type(arg) is Host or type(arg) in SCALARS for arg in args):
+                return self._reader.hosts.call(fn, args)
         if isinstance(fn, types.MethodType):
             return self._method(fn, args, kwargs)
         if isinstance(fn, functools.partial):
@@ -39,10 +56,8 @@ class Caller:
             keywords = {key: self._reader.item(fn.keywords, key) for key in self._remembered(fn, "keywords")}
             return self.call(inner, (*stored, *args), {**keywords, **kwargs})
         if isinstance(fn, types.FunctionType):
-            if gated(fn.__code__):
+            if converted(fn.__code__):
                 self._guard_defaults(fn)
-                return fn(*args, **kwargs)
-            if plain(fn.__code__):
                 return fn(*args, **kwargs)
             return self._library(fn, args, kwargs)
         if isinstance(fn, type):
@@ -95,7 +110,7 @@ class Caller:
     def _method(self, fn: types.MethodType, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         function, owner = fn.__func__, fn.__self__
         code = getattr(function, "__code__", None)
-        if code is not None and (gated(code) or plain(code)):
+        if code is not None and converted(code):
             if isinstance(function, types.FunctionType):
                 self._guard_defaults(function)
             return fn(*args, **kwargs)
@@ -117,6 +132,10 @@ class Caller:
     def _builtin(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A function or bound method that is written in C."""
         owner = fn.__self__
+        if fn is len and isinstance(args[0], CONTAINERS):
+            return self._reader.length(args[0])
+        if fn in _ABOUT_TYPE:
+            return fn(*args, **kwargs)
         if isinstance(owner, CONTAINERS) and self._reader.source_of(owner) is not None:
             # Methods that change their object have been sorted out by the operators.
             fn = getattr(self._reader.snapshot(owner), fn.__name__)
@@ -143,23 +162,32 @@ class Caller:
         code = getattr(maker, "__code__", None)
         custom_new = cls.__new__ is not object.__new__ and not gated(getattr(cls.__new__, "__code__", _nothing.__code__))
         custom_meta = type(cls) is not type and type(cls).__module__ != "abc"
-        if custom_new or custom_meta or not (maker is object.__init__ or code is not None and (gated(code) or plain(code))):
+        if custom_new or custom_meta or not (maker is object.__init__ or code is not None and converted(code)):
             raise Unstageable(f"makes a {cls.__qualname__}, whose constructor is not converted")
         return cls(*args, **kwargs)
 
     def _run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        return fn(*self.export(args), **self.export(dict(kwargs)))
+        takes_tensors = trust.root(getattr(fn, "__module__", None)) == "tensorflow"
+        exported = [self.export(arg, takes_tensors) for arg in args]
+        return fn(*exported, **{key: self.export(arg, takes_tensors) for key, arg in kwargs.items()})
 
-    def export(self, value: Any) -> Any:
-        """An argument as library code may see it: nothing in it that the trace has not read."""
+    def export(self, value: Any, takes_tensors: bool = True) -> Any:
+        """An argument as library code may see it: nothing in it that the trace has not read.
+
+        Host values stay what they are for TensorFlow, which makes tensors of them, or asks for the number.
+        """
         if type(value) in SCALARS:
             return value
+        if type(value) is Host:
+            return value if takes_tensors else value.settled()
         if isinstance(value, CONTAINERS):
             if self._reader.source_of(value) is not None:
                 value = self._reader.snapshot(value)
-            return self._export_items(value)
+            return self._export_items(value, takes_tensors)
+        if type(value).__module__ in ("collections", "array", "queue") and self._reader.source_of(value) is not None:
+            raise Unstageable(f"hands a {type(value).__name__} to a library")
         if isinstance(value, types.FunctionType) and not trust.is_library(value.__module__):
-            if not (gated(value.__code__) or plain(value.__code__)):
+            if not converted(value.__code__):
                 raise Unstageable(f"hands {value.__qualname__}, whose effects are unknown, to a library")
             self._guard_defaults(value)
         elif trust.owns_state(type(value)) and not isinstance(value, tf.Variable):
@@ -167,13 +195,16 @@ class Caller:
             self._reader.states.note(value)
         return as_tensors(value)
 
-    def _export_items(self, value: Any) -> Any:
+    def _export_items(self, value: Any, takes_tensors: bool) -> Any:
         if type(value) is dict:
-            return {key: self.export(item) for key, item in value.items()}
+            return {key: self.export(item, takes_tensors) for key, item in value.items()}
         if type(value) in (list, tuple):
-            return type(value)(self.export(item) for item in value)
+            has_host = any(type(item) is Host for item in value)
+            if takes_tensors and has_host and all(type(item) in (Host, int, float) for item in value):
+                return self._reader.hosts.vector(value, None)
+            return type(value)(self.export(item, takes_tensors) for item in value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return type(value)(*(self.export(item) for item in value))
+            return type(value)(*(self.export(item, takes_tensors) for item in value))
         return value
 
 

@@ -7,7 +7,7 @@ when the graph found out at run time that only eager can do it.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,11 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.staging import tf_internals
-from autoimport.staging.sources import Check, Relaxed
+from autoimport.staging.sources import Changing, Check
+
+
+# From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
+Build = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
 class _Answer:
@@ -38,8 +42,10 @@ class Specialisation:
       function: the concrete function; inputs, outputs: how many flat tensors go in and come out.
       check: reads the inputs, or returns the number of the guard that failed; explain tells what that guard asked.
       build: from the values behind the inputs and the outputs to the result.
-      shapes: the shapes it was made for, by the text of their source (None where any size will do), and read_shapes:
-        those of another call.
+      seen: the shapes and numbers it was made for, by the text of their source (None where any size will do), and
+        read: those of another call.
+      commits: what to change outside after each launch: where the holder is among the values, the key, how to build
+        the value, and how to store it.
       pinned: weak references to the objects without which it is of no use.
       cost: operations in the graph. pure: it changes nothing, so that a failed launch may run again eagerly.
       failed: number of the guard that failed last.
@@ -50,9 +56,10 @@ class Specialisation:
     explain: Callable[[int], str]
     inputs: int
     outputs: int
-    build: Callable[[list[Any], list[Any]], Any]
-    shapes: dict[str, tuple[int | None, ...]]
-    read_shapes: Callable[..., dict[str, tuple[int, ...]]]
+    build: Build
+    commits: list[tuple[Build, Any, Build, Callable[[Any, Any, Any], None]]]
+    seen: dict[str, Any]
+    read: Callable[..., dict[str, Any]]
     pinned: list[weakref.ref[Any]]
     cost: int
     pure: bool
@@ -79,16 +86,28 @@ class Specialisation:
                 # Eager says what is wrong in its own words, at the person's own line.
                 return EAGER
             raise
-        return self.build(values[self.inputs :], outputs)
+        old = values[self.inputs :]
+        result = self.build(old, outputs)
+        if self.commits:
+            changes = [(holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits]
+            for holder, key, value, store in changes:
+                store(holder, key, value)
+        return result
 
-    def changed_shapes(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Relaxed:
-        """The dimensions in which the tensors of a call differ from those that the graph was made for."""
-        changed: Relaxed = {}
-        for text, now in self.read_shapes(namespace, cells, args).items():
-            then = self.shapes[text]
-            if len(now) == len(then) and now != then:
-                changed[text] = tuple(a is None or a != b for a, b in zip(then, now, strict=True))
-        return changed
+    def note_changes(
+        self, changing: Changing, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]
+    ) -> None:
+        """Add to `changing` the dimensions and numbers in which a call differs from what the graph was made for."""
+        for text, value in self.read(namespace, cells, args).items():
+            then = self.seen[text]
+            if isinstance(value, tf_internals.EagerTensor):
+                now = tf_internals.shape_tuple(value)
+                if isinstance(then, tuple) and len(now) == len(then) and now != then:
+                    before = changing.shapes.get(text, (False,) * len(then))
+                    differs = (a is None or a != b for a, b in zip(then, now, strict=True))
+                    changing.shapes[text] = tuple(a or b for a, b in zip(before, differs, strict=True))
+            elif type(value) is type(then) and value != then:
+                changing.numbers.add(text)
 
     def drop_with_its_objects(self, drop: Callable[[], Callable[[Specialisation], None] | None]) -> None:
         """Call `drop` when an object that the graph holds on to (a model, a variable) is freed by the program."""

@@ -19,8 +19,8 @@ from autoimport.staging import policy, registry, sampling, tf_internals, trust
 from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
 from autoimport.staging.ours import gated
-from autoimport.staging.sources import Relaxed
-from autoimport.staging.trace import Trace, lock
+from autoimport.staging.sources import Changing
+from autoimport.staging.trace import NeedsHost, Trace, lock
 
 
 def form_of(site: registry.Site, namespace: dict[str, Any], cells: Any) -> types.FunctionType:
@@ -42,6 +42,7 @@ class Mind:
         self._policy = policy.Policy(site.facts.has_loop)
         self._without_tensors = 0
         self._sampled = 0
+        self._changing = Changing()
         self._exact_shapes = False
 
     def enter(self, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
@@ -116,12 +117,16 @@ class Mind:
     # Tracing ----------------------------------------------------------------------------------------------------
 
     def _trace(self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]) -> Specialisation | None:
-        relaxed = self._changing_shapes(namespace, cells, args)
-        specialisation = self._attempt(namespace, cells, args, relaxed)
-        if isinstance(specialisation, Exception | Unstageable) and relaxed:
+        for earlier in self._specialisations:
+            earlier.note_changes(self._changing, namespace, cells.__closure__ if cells is not None else (), args)
+        if self._exact_shapes:
+            self._changing.shapes.clear()
+        specialisation = self._attempt(namespace, cells, args)
+        if isinstance(specialisation, (Exception, Unstageable)) and self._changing.shapes:
             # Not without knowing the sizes: one graph for each.
             self._exact_shapes = True
-            specialisation = self._attempt(namespace, cells, args, {})
+            self._changing.shapes.clear()
+            specialisation = self._attempt(namespace, cells, args)
         if isinstance(specialisation, Unstageable):
             line = specialisation.line or _line_in(specialisation, self._site.module.file)
             self._failed(specialisation.reason, line)
@@ -136,16 +141,19 @@ class Mind:
         return specialisation
 
     def _attempt(
-        self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...], relaxed: Relaxed
+        self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]
     ) -> Specialisation | Exception | Unstageable:
         site = self._site
         site.traces += 1
         start = time.perf_counter()
         closure = cells.__closure__ if cells is not None else ()
         names = cells.__code__.co_freevars if cells is not None else ()
-        trace = Trace(namespace, closure, names, relaxed)
+        trace = Trace(namespace, closure, names, self._changing)
         try:
             return trace.run(form_of(site, namespace, cells), args, site.facts.parameters)
+        except NeedsHost as number:
+            self._changing.numbers.add(number.text)
+            return self._attempt(namespace, cells, args)
         except (Unstageable, Exception) as error:  # noqa: BLE001  # whatever a graph cannot do, eager decides
             return error
         finally:
@@ -153,29 +161,20 @@ class Mind:
             trace.forget()
             site.trace_ms += 1e3 * (time.perf_counter() - start)
 
-    def _changing_shapes(self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]) -> Relaxed:
-        """The dimensions that are known to change: shapes of this call that differ from those of another graph."""
-        if self._exact_shapes:
-            return {}
-        relaxed: Relaxed = {}
-        for specialisation in self._specialisations:
-            relaxed.update(specialisation.changed_shapes(namespace, cells.__closure__ if cells else (), args))
-        return relaxed
-
     def _first_launch(
         self, specialisation: Specialisation, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]
     ) -> bool:
         site = self._site
+        if not self._policy.another_specialisation():
+            last = self._specialisations[0]
+            site.close("eager", f"needs a new graph too often: {last.explain(last.failed)}")
+            self._specialisations.clear()
+            return False
         start = time.perf_counter()
         result = specialisation.call(namespace, cells.__closure__ if cells is not None else (), args)
         if result is MISS:
             # Something that the trace read changes while it is read.
             self._failed(f"what it reads changes by itself: {specialisation.explain(specialisation.failed)}", None)
-            return False
-        if not self._policy.another_specialisation():
-            last = self._specialisations[0]
-            site.close("eager", f"needs a new graph too often: {last.explain(last.failed)}")
-            self._specialisations.clear()
             return False
         self._specialisations.insert(0, specialisation)
         specialisation.drop_with_its_objects(weakref.WeakMethod(self._drop))

@@ -1,4 +1,8 @@
-"""A code object -> whether it is converted code of ours."""
+"""A code object -> whether it is converted code of ours.
+
+Three kinds of code are: eager forms with a gate, functions nested in a graph form, and code that the converter leaves
+alone because it can do nothing but compute with its parameters.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,22 @@ from typing import Any
 # Code without names, cells or nested code works on its parameters alone: the converter leaves it ungated.
 _NESTED = (types.CodeType,)
 _GENERATOR = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
+
+
+_nested: set[types.CodeType] = set()
+
+
+def note_form(code: types.CodeType) -> None:
+    """`code` is a graph form: what is nested in it is converted, though it has no gate."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            _nested.add(constant)
+            note_form(constant)
+
+
+def converted(code: types.CodeType) -> bool:
+    """Whether a trace sees all that the code does, so that it may be called."""
+    return gated(code) or code in _nested or plain(code)
 
 
 def gated(code: types.CodeType) -> bool:

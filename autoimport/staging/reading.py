@@ -18,9 +18,10 @@ import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import tf_internals, trust
+from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
-from autoimport.staging.ours import gated, plain
-from autoimport.staging.sources import GuardBuilder, Relaxed, Source
+from autoimport.staging.ours import converted, gated
+from autoimport.staging.sources import Changing, GuardBuilder, Source
 from autoimport.staging.values import Array, Shape, is_numpy
 
 SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
@@ -38,20 +39,23 @@ class Reader:
     Attributes:
       builder: the guards so far.
       inputs: the placeholders of the graph, `expressions` what the check function returns for each.
-      shapes: the shapes that the tensors have in this trace, by the text of their source (None: any size).
+      seen: what may be another at the next call, by the text of its source, with the source: the shapes of tensors in
+        this trace (None: any size), and numbers.
       origins: id of a placeholder -> its source, for results that are an argument itself.
     """
 
-    def __init__(self, graph: Callable[[], Any], relaxed: Relaxed) -> None:
+    def __init__(self, graph: Callable[[], Any], changing: Changing, touched: Callable[[Any], bool]) -> None:
         self.builder = GuardBuilder()
         self.inputs: list[Any] = []
         self.expressions: list[str] = []
-        self.shapes: dict[str, tuple[int | None, ...]] = {}
-        self.shape_sources: dict[str, Source] = {}
+        self.seen: dict[str, Any] = {}
+        self.seen_at: dict[str, Source] = {}
         self.origins: dict[int, Source] = {}
         self.states = LibraryStates()
         self._graph = graph
-        self._relaxed = relaxed
+        self._changing = changing
+        self._touched = touched
+        self.hosts = Hosts(self.builder, self._input)
         self._old: dict[int, tuple[Any, Source]] = {}
         self._tensors: dict[tuple[Source, Any], Any] = {}
 
@@ -88,6 +92,10 @@ class Reader:
     def wrap(self, value: Any, source: Source) -> Any:
         """The value that the graph form gets for `value`, found at `source`."""
         cls = type(value)
+        if cls is int or cls is float:
+            if source.text in self._changing.numbers:
+                return self.hosts.read(value, source)
+            self.seen[source.text], self.seen_at[source.text] = value, source
         if cls in SCALARS:
             self._guard_scalar(value, source)
             return value
@@ -97,9 +105,23 @@ class Reader:
             return self._composite(value, source)
         if is_numpy(value):
             return self._array(value, source)
+        if cls is tuple or isinstance(value, tuple) and hasattr(value, "_fields"):
+            return self._tuple(value, source)
         self.remember(value, source)
         self._guard_object(value, source)
         return value
+
+    def _tuple(self, value: Any, source: Source) -> Any:
+        """A tuple is read at once: nothing can change it, and Python takes it apart in more ways than we see."""
+        found = self._tensors.get((source, "tuple"))
+        if found is None:
+            self._guard_object(value, source)
+            self.remember(value, source)
+            items = self.items(value)
+            found = self._tensors[source, "tuple"] = tuple(items) if type(value) is tuple else type(value)(*items)
+            if value:
+                self.origins[id(found)] = source
+        return found
 
     def _guard_scalar(self, value: Any, source: Source) -> None:
         if value is None or isinstance(value, bool) or value is Ellipsis or value is NotImplemented:
@@ -142,7 +164,7 @@ class Reader:
             self.builder.require(source, f"{{v}} is {self.builder.constant(value)}", "was another resource")
             return value
         now = tf_internals.shape_tuple(value)
-        mask = self._relaxed.get(source.text, ())
+        mask = self._changing.shapes.get(source.text, ())
         shape = tuple(None if free else size for size, free in zip(now, mask, strict=True)) if mask else now
         fixed = [f"{{v}}._shape_tuple()[{i}] == {size}" for i, size in enumerate(shape) if size is not None]
         same_shape = f"{{v}}._shape_tuple() == {now!r}"
@@ -154,7 +176,7 @@ class Reader:
             f" and {{v}}._datatype_enum() == {tf_internals.type_number(value)} and {same_shape}",
             f"was a {value.dtype.name} tensor of shape {shape}",
         )
-        self.shapes[source.text], self.shape_sources[source.text] = shape, source
+        self.seen[source.text], self.seen_at[source.text] = shape, source
         placeholder = self._input(value.dtype, shape, self.builder.value(source))
         self.origins[id(placeholder)] = source
         self._tensors[source, None] = placeholder
@@ -230,7 +252,7 @@ class Reader:
         if isinstance(obj, types.ModuleType):
             return self.wrap(getattr(obj, name), source.attribute(name))
         held = object.__getattribute__(obj, "__dict__") if hasattr(type(obj), "__dict__") and _has_dict(obj) else {}
-        raw, owner = _class_attribute(obj if isinstance(obj, type) else type(obj), name)
+        raw, owner = class_attribute(obj if isinstance(obj, type) else type(obj), name)
         if isinstance(raw, property) and not isinstance(obj, type):
             return self._property(obj, source, name, raw, owner)
         if raw is not _MISSING and not isinstance(raw, types.MemberDescriptorType) and hasattr(type(raw), "__set__"):
@@ -253,7 +275,7 @@ class Reader:
 
     def _property(self, obj: Any, source: Source, name: str, raw: property, owner: type) -> Any:
         getter = raw.fget
-        if isinstance(getter, types.FunctionType) and (gated(getter.__code__) or plain(getter.__code__)):
+        if isinstance(getter, types.FunctionType) and converted(getter.__code__):
             return getattr(obj, name)
         if trust.is_library(owner.__module__):
             return self._library_attribute(obj, source, name)
@@ -288,21 +310,25 @@ class Reader:
         if isinstance(key, slice):
             items = self.items(obj)[key]
             return tuple(items) if isinstance(obj, tuple) else items
-        value = obj[key]
+        return self.wrap(obj[key], self.item_source(source, key))
+
+    def item_source(self, source: Source, key: Any) -> Source:
+        """The source of an item of what is at `source`."""
         constant = repr(key) if type(key) in (int, str, bool) else self.builder.constant(key)
-        return self.wrap(value, source.child("{parent}[" + _braces(constant) + "]", f"{source.text}[{key!r}]"))
+        return source.child("{parent}[" + _braces(constant) + "]", f"{source.text}[{key!r}]")
 
     def items(self, obj: Any) -> list[Any]:
         """All items of a builtin container older than the trace, in order; its length or keys are guarded."""
         source = self.source_of(obj)
         if source is None:
             return list(obj)
+        self._untouched(obj, source)
         if len(obj) > MOST_ITEMS:
             raise Unstageable(f"walks over {source.text}, which has {len(obj)} items")
         if isinstance(obj, (list, tuple)):
             self.builder.require(source, f"len({{v}}) == {len(obj)}", f"had {len(obj)} items")
             return [
-                self.wrap(value, source.child(f"{{parent}}[{index}]", f"{source.text}[{index}]"))
+                self.wrap(value, self.item_source(source, index))
                 for index, value in enumerate(obj)
             ]
         if isinstance(obj, dict):
@@ -313,6 +339,18 @@ class Reader:
             self.builder.require(source, f"{{v}} == {self.builder.constant(type(obj)(obj))}", "had other members")
             return list(obj)
         raise Unstageable(f"walks over the set {source.text}")
+
+    def length(self, obj: Any) -> int:
+        """`len(obj)` of a builtin container."""
+        source = self.source_of(obj)
+        if source is not None:
+            self._untouched(obj, source)
+            self.builder.require(source, f"len({{v}}) == {len(obj)}", f"had {len(obj)} items")
+        return len(obj)
+
+    def _untouched(self, obj: Any, source: Source) -> None:
+        if self._touched(obj):
+            raise Unstageable(f"changes {source.text} and then reads all of it")
 
     def snapshot(self, obj: Any) -> Any:
         """A container like `obj`, all of it read: for code that looks at it without our operators."""
@@ -343,7 +381,7 @@ def _has_dict(obj: Any) -> bool:
     return True
 
 
-def _class_attribute(cls: type, name: str) -> tuple[Any, type]:
+def class_attribute(cls: type, name: str) -> tuple[Any, type]:
     """A name in the dictionaries of a class and its bases, without running any code, and the class that has it."""
     for base in cls.__mro__:
         if name in base.__dict__:
@@ -358,5 +396,5 @@ def _is_builtin_method(raw: Any) -> bool:
 
 
 def _gated_method(cls: type, name: str) -> bool:
-    raw, _ = _class_attribute(cls, name)
+    raw, _ = class_attribute(cls, name)
     return isinstance(raw, types.FunctionType) and gated(raw.__code__)

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any
 
 from autoimport.convert.facts import FunctionFacts
+from autoimport.staging.ours import note_form
 
 
 @dataclass
@@ -82,6 +83,9 @@ class Module:
         """The graph form of a site, loaded on first need."""
         if self._forms is None:
             self._forms = self.load_forms()
+            for code in self._forms:
+                if code is not None:
+                    note_form(code)
         form = self._forms[index]
         if form is None:
             raise LookupError(f"{self.file}: {self.sites[index].facts.name} has no graph form")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -18,12 +17,11 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.undefined import MaybeNone, NumberOrTensor
 from autoimport.staging import trust
+from autoimport.staging.host import Host
+from autoimport.staging.launch import Build
 from autoimport.staging.reading import SCALARS, Reader
 from autoimport.staging.sources import Source
 from autoimport.staging.values import Shape
-
-# From the values of the check function (arguments and sources) and the outputs of the launch to a result.
-Build = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
 class ResultPlan:
@@ -31,24 +29,25 @@ class ResultPlan:
 
     Attributes:
       tensors: what the graph must return.
-      again: expressions for old objects and arguments in the result; the check function returns their values behind
-        the graph's inputs.
+      expressions: old objects, arguments and host values in the result, in the check function's words, which returns
+        their values behind the graph's inputs.
     """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self.tensors: list[Any] = []
-        self.again: list[str] = []
-        self._places: dict[Source, int] = {}
+        self.expressions: list[str] = []
         self._fresh: dict[int, int] = {}
 
     def plan(self, value: Any) -> Build:
         """How to build `value` after a launch."""
         if type(value) in SCALARS:
             return lambda old, new: value
+        if type(value) is Host:
+            return self.again(value.code)
         source = self._reader.origins.get(id(value)) or self._reader.source_of(value)
         if source is not None:
-            return self._old(source)
+            return self.old(source)
         if isinstance(value, Number):
             return self._number(value)
         if isinstance(value, NumberOrTensor):
@@ -68,11 +67,15 @@ class ResultPlan:
             return lambda old, new: value
         return self._container(value)
 
-    def _old(self, source: Source) -> Build:
-        place = self._places.get(source)
-        if place is None:
-            place = self._places[source] = len(self.again)
-            self.again.append(self._reader.builder.value(source))
+    def old(self, source: Source) -> Build:
+        """What is at a source when the graph is launched."""
+        return self.again(self._reader.builder.value(source))
+
+    def again(self, expression: str) -> Build:
+        """A value that the check function knows."""
+        if expression not in self.expressions:
+            self.expressions.append(expression)
+        place = self.expressions.index(expression)
         return lambda old, new: old[place]
 
     def _output(self, tensor: Any) -> int:

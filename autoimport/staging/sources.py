@@ -15,8 +15,17 @@ from typing import Any
 Check = Callable[[dict[str, Any], tuple[Any, ...], tuple[Any, ...]], "list[Any] | int"]
 
 
-# Sources whose tensors change their shape, by text -> for each dimension whether it changes.
-Relaxed = dict[str, tuple[bool, ...]]
+@dataclass
+class Changing:
+    """What has been another from call to call, by the text of its source.
+
+    Attributes:
+      shapes: tensors -> for each dimension whether it changes.
+      numbers: Python numbers that do.
+    """
+
+    shapes: dict[str, tuple[bool, ...]] = field(default_factory=dict)
+    numbers: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +100,15 @@ class GuardBuilder:
 
     def require(self, source: Source, condition: str, meaning: str) -> None:
         """Guard: `condition`, Python with `{v}` for the source's value; `meaning` tells the person."""
-        test = condition.replace("{v}", self.value(source))
+        self.require_that(condition.replace("{v}", self.value(source)), f"{source.text} {meaning}")
+
+    def require_that(self, test: str, text: str) -> None:
+        """Guard: an expression over names of the check function."""
         if test in self._guards:
             return
         self._guards.add(test)
         self._lines.append(f"if not ({test}): return {len(self.texts)}")
-        self.texts.append(f"{source.text} {meaning}")
+        self.texts.append(text)
 
     def compute(self, expression: str) -> str:
         """A local variable for an expression over values and constants."""
@@ -112,14 +124,14 @@ class GuardBuilder:
         exec(compile(text, "<autoimport guard>", "exec"), space)  # noqa: S102
         return space["check"]  # type: ignore[no-any-return]
 
-    def compile_shapes(self, sources: dict[str, Source]) -> Callable[..., dict[str, tuple[int, ...]]]:
-        """A function like the check that reads no more than the shapes of `sources`; empty where it cannot."""
-        shapes = ", ".join(f"{text!r}: {self.value(source)}._shape_tuple()" for text, source in sources.items())
-        body = "\n        ".join([*self._reads, f"return {{{shapes}}}"])
-        text = f"def shapes(g, c, a):\n    try:\n        {body}\n    except Exception: return {{}}\n"
+    def compile_reader(self, sources: dict[str, Source]) -> Callable[..., dict[str, Any]]:
+        """A function like the check that only reads the values of `sources`, by text; empty where it cannot."""
+        values = ", ".join(f"{text!r}: {self.value(source)}" for text, source in sources.items())
+        body = "\n        ".join([*self._reads, f"return {{{values}}}"])
+        text = f"def read(g, c, a):\n    try:\n        {body}\n    except Exception: return {{}}\n"
         space = dict(self.constants)
         exec(compile(text, "<autoimport guard>", "exec"), space)  # noqa: S102
-        return space["shapes"]  # type: ignore[no-any-return]
+        return space["read"]  # type: ignore[no-any-return]
 
     def text(self, failed: int) -> str:
         """What the failed guard had asked for."""

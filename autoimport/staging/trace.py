@@ -16,13 +16,14 @@ import tensorflow as tf
 
 from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import tf_internals, trust
+from autoimport.staging import storing, tf_internals, trust
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import Specialisation
-from autoimport.staging.ours import gated
-from autoimport.staging.reading import CONTAINERS, Reader
+from autoimport.staging.log import MISSING, Log
+from autoimport.staging.ours import converted, gated
+from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.results import ResultPlan
-from autoimport.staging.sources import Relaxed, Source
+from autoimport.staging.sources import Changing, Source
 
 # The message of a check that sends the call back to eager.
 BAIL = "autoimport: this call runs eagerly"
@@ -39,7 +40,24 @@ _RANDOM = frozenset(
 _HOST = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 # Operations that cost nothing to speak of.
 _FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape", "Assert"})
-_WRITES = ("Assign", "Resource", "Scatter", "Queue", "Stack", "Print", "Write", "Barrier", "Lookup")
+# Stateful by name only: they read, check, or are as stateful as what they contain.
+_CHANGES_NOTHING = frozenset(
+    {
+        "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "Assert", "While", "If", "Case", "PartitionedCall",
+        "StatefulPartitionedCall", "Placeholder", "VarIsInitializedOp", "VariableShape",
+    }
+)  # fmt: skip
+
+_IMMUTABLE = frozenset({str, bytes, range})
+
+
+class NeedsHost(BaseException):
+    """The trace changes a number that it has read as a constant; `text` is its source's."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
 
 # One trace at a time: TensorFlow's own tracing takes locks, and two traces of one site would be a waste.
 lock = threading.RLock()
@@ -53,19 +71,23 @@ class Trace(observer.Observer):
         namespace: dict[str, Any],
         cells: tuple[types.CellType, ...],
         names: tuple[str, ...],
-        relaxed: Relaxed,
+        changing: Changing,
     ) -> None:
         self._graph: Any = None
-        self.reader = Reader(lambda: self._graph, relaxed)
+        self.log = Log()
+        self.reader = Reader(lambda: self._graph, changing, self.log.touches)
         self._caller = Caller(self.reader)
         self._namespace = namespace
         self._globals = Source("g", "")
-        self._cells = {id(cell): Source(f"c[{i}].cell_contents", names[i]) for i, cell in enumerate(cells)}
+        self._cells = {id(cell): Source(f"c[{i}]", names[i]) for i, cell in enumerate(cells)}
         self._bails = False
 
     # Reads ------------------------------------------------------------------------------------------------------
 
     def read_global(self, namespace: dict[str, Any], name: str) -> Any:
+        written = self.log.read("item", namespace, name)
+        if written is not MISSING:
+            return written
         if name in namespace:
             value = namespace[name]
             if isinstance(value, types.ModuleType) and trust.is_library(value.__name__):
@@ -94,23 +116,41 @@ class Trace(observer.Observer):
 
     def read_cell(self, cell: types.CellType, name: str) -> Any:
         source = self._cells.get(id(cell))
+        written = self.log.read("cell", cell, None)
+        if written is not MISSING:
+            return written
         try:
             value = cell.cell_contents
         except ValueError:
             raise NameError(f"cannot access free variable {name!r} where it is not associated with a value") from None
-        return value if source is None else self.reader.wrap(value, source)
+        return value if source is None else self.reader.wrap(value, self._contents(source))
+
+    def _contents(self, cell: Source) -> Source:
+        return cell.child("{parent}.cell_contents", cell.text)
 
     def know_cells(self, fn: types.FunctionType, source: Source) -> None:
         """The cells of a function older than the trace are sources."""
         for index, cell in enumerate(fn.__closure__ or ()):
-            place = source.child(f"{{parent}}.__closure__[{index}].cell_contents", fn.__code__.co_freevars[index])
+            place = source.child(f"{{parent}}.__closure__[{index}]", fn.__code__.co_freevars[index])
             self._cells.setdefault(id(cell), place)
 
     def read_attr(self, obj: Any, name: str) -> Any:
-        return self.reader.attribute(obj, name)
+        written = self.log.read("attribute", obj, name)
+        return self.reader.attribute(obj, name) if written is MISSING else written
 
     def read_item(self, obj: Any, key: Any) -> Any:
-        return self.reader.item(obj, key) if isinstance(obj, CONTAINERS) else obj[key]
+        if not isinstance(obj, CONTAINERS):
+            return obj[key]
+        if self.log.touches(obj):
+            tail = self.log.tail(obj)
+            if type(key) is int and -len(tail) <= key < 0:
+                return tail[key]
+            written = MISSING if isinstance(key, slice) else self.log.read("item", obj, key)
+            if written is not MISSING:
+                return written
+            if tail or isinstance(key, slice):
+                raise Unstageable("appends to a list and reads its other items")
+        return self.reader.item(obj, key)
 
     def iterate(self, obj: Any) -> Any:
         source = self.reader.source_of(obj)
@@ -120,7 +160,9 @@ class Trace(observer.Observer):
             return self.reader.items(obj)
         if hasattr(type(obj), "__next__"):
             raise Unstageable(f"advances the iterator {source.text}", "call next() outside and pass the item")
-        return obj
+        if type(obj) in _IMMUTABLE or gated(getattr(getattr(type(obj), "__iter__", None), "__code__", _nothing.__code__)):
+            return obj
+        raise Unstageable(f"walks over {source.text}, a {type(obj).__name__}")
 
     # Writes -----------------------------------------------------------------------------------------------------
 
@@ -129,21 +171,45 @@ class Trace(observer.Observer):
         if source is not None:
             raise Unstageable(f"{what} {source.text}, which was made outside this function", "return it instead")
 
+    def _changes(self, place: Source, value: Any) -> None:
+        """A number that the trace has read is about to be another: then it must be read at each call."""
+        seen = self.reader.seen.get(place.text, MISSING)
+        if type(seen) in (int, float) and not (type(value) is type(seen) and value == seen):
+            raise NeedsHost(place.text)
+
     def write_attr(self, obj: Any, name: str, value: Any) -> None:
-        self._made_here(obj, f"stores to the attribute {name} of")
-        setattr(obj, name, value)
+        source = self.reader.source_of(obj)
+        if source is None or storing.runs_converted_setter(obj, name):
+            setattr(obj, name, value)
+        elif storing.assigns_variable(obj, name):
+            setattr(obj, name, self._caller.export(value))
+        else:
+            storing.require_plain(obj, name, value, source)
+            self._changes(source.attribute(name), value)
+            self.log.attribute(obj, source, name, value)
 
     def write_item(self, obj: Any, key: Any, value: Any) -> None:
-        self._made_here(obj, "stores to an item of")
-        obj[key] = value
+        source = self.reader.source_of(obj)
+        if source is None:
+            obj[key] = value
+        elif type(obj) is dict and type(key) in SCALARS:
+            self._changes(self.reader.item_source(source, key), value)
+            self.log.item(obj, source, key, value)
+        else:
+            raise Unstageable(f"stores to an item of {source.text}, which was made outside this function")
 
     def write_global(self, namespace: dict[str, Any], name: str, value: Any) -> None:
-        raise Unstageable(f"stores to the global {name}", "return the value instead")
+        space = self._space(namespace)
+        self._changes(space.child(f"{{parent}}[{name!r}]", name), value)
+        self.log.item(namespace, space, name, value)
 
     def write_cell(self, cell: types.CellType, name: str, value: Any) -> None:
-        if id(cell) in self._cells:
-            raise Unstageable(f"stores to {name} of the function around it", "return the value instead")
-        cell.cell_contents = value
+        source = self._cells.get(id(cell))
+        if source is None:
+            cell.cell_contents = value
+        else:
+            self._changes(self._contents(source), value)
+            self.log.cell(cell, source, value)
 
     def delete_attr(self, obj: Any, name: str) -> None:
         self._made_here(obj, f"deletes the attribute {name} of")
@@ -156,14 +222,23 @@ class Trace(observer.Observer):
     def delete_global(self, namespace: dict[str, Any], name: str) -> None:
         raise Unstageable(f"deletes the global {name}")
 
+    def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
+        source = self.reader.source_of(obj)
+        if source is None or method != "append" or not isinstance(obj, list):
+            return False
+        self.log.append(obj, source, args[0])
+        return True
+
     def mutate(self, obj: Any, what: str) -> None:
         self._made_here(obj, f"changes ({what})")
 
     # Calls ------------------------------------------------------------------------------------------------------
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        if isinstance(fn, types.MethodType) and fn.__name__ == "append" and self.logs(fn.__self__, "append", args):
+            return None
         function = fn.__func__ if isinstance(fn, types.MethodType) else fn
-        if isinstance(function, types.FunctionType) and function.__closure__ and gated(function.__code__):
+        if isinstance(function, types.FunctionType) and function.__closure__ and converted(function.__code__):
             source = self.reader.source_of(function)
             self.know_cells(function, source if source is not None else Source(self._constant(function), fn.__name__))
         return self._caller.call(fn, args, kwargs)
@@ -200,6 +275,7 @@ class Trace(observer.Observer):
         """
         plan = ResultPlan(self.reader)
         builds: list[Any] = []
+        commits: list[Any] = []
 
         def body() -> list[Any]:
             self._graph = tf_internals.outermost_graph()
@@ -209,6 +285,10 @@ class Trace(observer.Observer):
                     self.reader.wrap(value, Source(f"a[{index}]", parameters[index])) for index, value in enumerate(args)
                 ]
                 builds.append(plan.plan(form(*wrapped)))
+                commits.extend(
+                    (plan.old(entry.at), entry.key, plan.plan(entry.value), entry.commit)
+                    for entry in self.log.entries.values()
+                )
                 return plan.tensors
             finally:
                 observer.observe(outside)
@@ -226,7 +306,7 @@ class Trace(observer.Observer):
         if made:
             raise Unstageable(f"creates variables ({made[0]})", "create them before the first call")
         cost, pure = self._inspect(function.graph, form.__code__.co_filename)
-        return self._specialise(function, plan, builds[0], cost, pure)
+        return self._specialise(function, plan, builds[0], commits, cost, pure)
 
     def _inspect(self, graph: Any, file: str) -> tuple[int, bool]:
         """What the graph costs in operations, and whether it changes nothing; Unstageable for what it may not hold."""
@@ -241,7 +321,7 @@ class Trace(observer.Observer):
             if kind in ("While", "StatelessWhile"):
                 cost += 100
             cost += kind not in _FREE
-            pure = pure and not any(word in kind for word in _WRITES)
+            pure = pure and not (operation.op_def.is_stateful and kind not in _CHANGES_NOTHING)
         for tensor, _ in graph.captures:
             if tensor.dtype not in (tf.resource, tf.variant):
                 raise Unstageable("uses a tensor that library code keeps, which could change unseen")
@@ -249,7 +329,9 @@ class Trace(observer.Observer):
             raise Unstageable("checks a condition and changes variables in one function")
         return cost, pure
 
-    def _specialise(self, function: Any, plan: ResultPlan, build: Any, cost: int, pure: bool) -> Specialisation:
+    def _specialise(
+        self, function: Any, plan: ResultPlan, build: Any, commits: list[Any], cost: int, pure: bool
+    ) -> Specialisation:
         builder = self.reader.builder
         expressions = list(self.reader.expressions)
         captured = list(function.captured_inputs)
@@ -260,13 +342,14 @@ class Trace(observer.Observer):
             builder.require(state, "{v}", "was another")
         return Specialisation(
             function=function,
-            check=builder.compile([*expressions, *plan.again]),
+            check=builder.compile([*expressions, *plan.expressions]),
             explain=builder.text,
             inputs=len(expressions),
             outputs=len(plan.tensors),
             build=build,
-            shapes=self.reader.shapes,
-            read_shapes=builder.compile_shapes(self.reader.shape_sources),
+            commits=commits,
+            seen=self.reader.seen,
+            read=builder.compile_reader(self.reader.seen_at),
             pinned=builder.pinned_objects,
             cost=cost,
             pure=pure,
@@ -276,6 +359,7 @@ class Trace(observer.Observer):
         """Let go of everything that the trace has seen."""
         self.reader.forget()
         self._cells.clear()
+        self.log.entries.clear()
         self._graph = None
 
 

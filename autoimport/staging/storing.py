@@ -1,0 +1,52 @@
+"""A store to an attribute of an old object -> whether the log may do it later, as Python would do it now."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import trust
+from autoimport.staging.ours import converted
+from autoimport.staging.reading import class_attribute
+from autoimport.staging.sources import Source
+
+# Setters of the libraries that do no more than assign a variable: part of the graph, as in tf.function.
+_ASSIGNING = frozenset({"keras.src.optimizers.base_optimizer.BaseOptimizer.learning_rate"})
+
+
+def runs_converted_setter(obj: Any, name: str) -> bool:
+    """Whether the store is a call of a property's setter that the trace can watch."""
+    raw, _ = class_attribute(type(obj), name)
+    setter = raw.fset if isinstance(raw, property) else None
+    return isinstance(setter, types.FunctionType) and converted(setter.__code__)
+
+
+def assigns_variable(obj: Any, name: str) -> bool:
+    """Whether the store assigns a variable of a library object."""
+    raw, owner = class_attribute(type(obj), name)
+    return isinstance(raw, property) and f"{owner.__module__}.{owner.__qualname__}.{name}" in _ASSIGNING
+
+
+def require_plain(obj: Any, name: str, value: Any, source: Source) -> None:
+    """Give the trace up unless the store does nothing but keep `value`.
+
+    Raises:
+      Unstageable: a descriptor or `__setattr__` would run, or library code may look at the attribute.
+    """
+    cls = type(obj)
+    place = f"{source.text}.{name}"
+    raw, owner = class_attribute(cls, name)
+    if hasattr(type(raw), "__set__") and not isinstance(raw, types.MemberDescriptorType):
+        raise Unstageable(f"stores to {place}, which a descriptor takes")
+    setter, setter_owner = class_attribute(cls, "__setattr__")
+    if not trust.owns_state(cls):
+        if isinstance(obj, type) or setter is not object.__setattr__ and not isinstance(obj, types.FunctionType):
+            raise Unstageable(f"stores to {place} through a __setattr__ of its own")
+        return
+    if not trust.is_library(setter_owner.__module__) and setter_owner is not object:
+        raise Unstageable(f"stores to {place} through a __setattr__ of its own")
+    if name in owner.__dict__ and trust.is_library(owner.__module__):
+        raise Unstageable(f"stores to {place}, which a library may read")
+    if isinstance(value, (list, dict, set)) or trust.owns_state(type(value)):
+        raise Unstageable(f"stores a {type(value).__name__} to {place}, which would be tracked")
