@@ -74,7 +74,7 @@ class Store:
             forms = marshal.loads(payload) if payload else None
         except (EOFError, ValueError, TypeError):
             return None
-        if not isinstance(forms, tuple):
+        if not isinstance(forms, tuple) or not all(isinstance(form, (CodeType, type(None))) for form in forms):
             return None
         for form in forms:
             if form is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import autoimport
@@ -18,12 +18,19 @@ USAGE = "usage: python -m autoimport [options] (script | -m module | -c code | -
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for: `kind` is "script", "-m", "-c" or "-"; `flags` are settings by name."""
+    """What the command line asks for.
+
+    Attributes:
+      kind: "script", "-m", "-c" or "-"; program: its path, name or text; arguments: what it gets.
+      flags: settings by name.
+      interpreter: how to start this Python without us.
+    """
 
     kind: str
     program: str
     arguments: tuple[str, ...]
     flags: dict[str, Any]
+    interpreter: tuple[str, ...] = ()
 
 
 def main() -> None:
@@ -36,7 +43,7 @@ def main() -> None:
         print(f"autoimport {autoimport.__version__}")
         return
     try:
-        request = parse(arguments)
+        request = replace(parse(arguments), interpreter=_interpreter(arguments))
         if config.is_off(os.environ):
             run_plain(request)
         options = config.load(_root(request), request.flags)
@@ -79,23 +86,27 @@ def parse(arguments: list[str]) -> Request:
 
 def run_plain(request: Request) -> NoReturn:
     """Become `python program`: nothing of ours is left in the process."""
-    interpreter = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv[1:])]
-    # What remains are Python's own options and our `-m autoimport`, in one word or two.
-    if interpreter[-1] == "autoimport":
-        interpreter.pop()
-        interpreter[-1] = interpreter[-1].removesuffix("m")
-    else:
-        interpreter[-1] = interpreter[-1].removesuffix("mautoimport")
-    if interpreter[-1] == "-":
-        interpreter.pop()
     program = [request.program] if request.kind in ("script", "-") else [request.kind, request.program]
-    command = [*interpreter, *program, *request.arguments]
+    command = [*request.interpreter, *program, *request.arguments]
     if sys.platform != "win32":
         os.execv(sys.executable, command)
     # There an exec'd process is not waited for by whoever waits for this one.
     import subprocess
 
     raise SystemExit(subprocess.run([sys.executable, *command[1:]], check=False).returncode)
+
+
+def _interpreter(arguments: list[str]) -> tuple[str, ...]:
+    """The beginning of this process's command line, without its end: `-m autoimport`, in one word or two."""
+    words = sys.orig_argv[: len(sys.orig_argv) - len(arguments)]
+    if words[-1] == "autoimport":
+        words.pop()
+        option = words.pop().removesuffix("m")
+    elif words[-1].endswith("mautoimport"):
+        option = words.pop().removesuffix("mautoimport")
+    else:
+        return (words[0],)  # called by somebody else's code
+    return (*words, option) if option != "-" else tuple(words)
 
 
 def refuse(message: str) -> NoReturn:

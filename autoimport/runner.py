@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
-from types import CodeType, ModuleType
+from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 # (source, path) -> converted code, or None to run the plain code.
@@ -25,7 +25,7 @@ class CannotOpen(Exception):
 
 
 class Unreadable(Exception):
-    """The script's encoding is unknown or does not hold: only Python's own reader says what Python says then."""
+    """The script is not text, as far as its encoding tells: only Python's own reader says what Python says then."""
 
 
 def run_script(script: str, convert: Convert, main: ModuleType) -> None:
@@ -52,13 +52,10 @@ def run_script(script: str, convert: Convert, main: ModuleType) -> None:
     if path.endswith(".pyc"):
         bytecode_loader = SourcelessFileLoader("__main__", path)
         main.__loader__ = bytecode_loader
-        _supervise(lambda: exec(bytecode_loader.get_code("__main__"), main.__dict__), flush=True)  # type: ignore[arg-type]
+        _supervise(lambda: exec(bytecode_loader.get_code("__main__"), main.__dict__), main)  # type: ignore[arg-type]
     else:
         main.__loader__ = SourceFileLoader("__main__", path)
-        _supervise(lambda: _run_source(source, path, convert, main), flush=True)
-    # CPython takes these back when a script has ended, unless by SystemExit: exit handlers do not see them.
-    for name in ("__file__", "__cached__"):
-        main.__dict__.pop(name, None)
+        _supervise(lambda: _run_source(source, path, convert, main), main)
 
 
 def run_stdin(convert: Convert, main: ModuleType) -> None:
@@ -67,9 +64,7 @@ def run_stdin(convert: Convert, main: ModuleType) -> None:
     put_first_on_path("")
     main.__dict__["__file__"] = "<stdin>"
     main.__dict__["__cached__"] = None
-    _supervise(lambda: _run_source(source, "<stdin>", convert, main), flush=True)
-    for name in ("__file__", "__cached__"):
-        main.__dict__.pop(name, None)
+    _supervise(lambda: _run_source(source, "<stdin>", convert, main), main)
 
 
 def run_command(command: str, convert: Convert, main: ModuleType) -> None:
@@ -108,7 +103,7 @@ def absolute(script: str) -> str:
         return script
     if sys.platform == "win32":
         return os.path.abspath(script)
-    return os.path.join(os.getcwd(), script[2:] if script.startswith("./") else script)
+    return os.path.join(os.getcwd(), script)
 
 
 def path_is_safe() -> bool:
@@ -176,24 +171,33 @@ def _run_main_module(name: str, *, alter_argv: bool) -> None:
     runpy._run_module_as_main(name, alter_argv)  # type: ignore[attr-defined]
 
 
-def _supervise(run: Callable[[], None], *, flush: bool = False) -> None:
-    """Run the program to its end; an exception is shown as Python's `main` does and becomes an exit code."""
+def _supervise(run: Callable[[], None], script: ModuleType | None = None) -> None:
+    """Run the program to its end; an exception is shown as Python's `main` does and becomes an exit code.
+
+    For a `script` (its `__main__`) CPython does some more: it flushes the streams, and takes `__file__` and `__cached__`
+    back unless the end is a SystemExit, so that exit handlers do not see them.
+    """
     try:
         run()
     except SystemExit:
         raise  # its argument, its exit code: Python's affair
     except BaseException as error:
-        failure = error
+        failure: BaseException | None = error
     else:
-        return
-    failure.__traceback__ = _without_our_frames(failure.__traceback__)
+        failure = None
     # Outside of the handler: for the exception hook no exception is being handled.
-    if flush:
+    if script is not None:
         _flush()
-    show(failure)
+    if failure is not None:
+        failure.__traceback__ = without_our_frames(failure.__traceback__)
+        show(failure)
+    if script is not None:
+        for name in ("__file__", "__cached__"):
+            script.__dict__.pop(name, None)
     if isinstance(failure, KeyboardInterrupt):
         _end_by_interrupt()
-    raise SystemExit(1)
+    if failure is not None:
+        raise SystemExit(1)
 
 
 def show(error: BaseException) -> None:
@@ -212,17 +216,41 @@ def show(error: BaseException) -> None:
     except SystemExit:
         raise
     except BaseException as second:
-        second.__traceback__ = _without_our_frames(second.__traceback__)
+        second.__traceback__ = without_our_frames(second.__traceback__)
         _write("Error in sys.excepthook:\n")
         sys.__excepthook__(type(second), second, second.__traceback__)
         _write("\nOriginal exception was:\n")
         sys.__excepthook__(type(error), error, error.__traceback__)
 
 
-def _without_our_frames(traceback: Any) -> Any:
-    while traceback is not None and traceback.tb_frame.f_globals is globals():
+def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """The traceback with the person's frames only.
+
+    Where an exception comes from the inside of autoimport, the frames there are kept, to be reported.
+    """
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
         traceback = traceback.tb_next
-    return traceback
+    names = [str(entry.tb_frame.f_globals.get("__name__")) for entry in entries]
+    end = len(names)
+    while end and names[end - 1].startswith("autoimport."):
+        end -= 1
+    kept = [
+        entry
+        for position, (entry, name) in enumerate(zip(entries, names, strict=True))
+        if name not in _ON_THE_STACK and (position >= end or not name.startswith("autoimport."))
+    ]
+    following = None
+    for entry in reversed(kept):
+        if entry.tb_next is not following:
+            entry.tb_next = following
+        following = entry
+    return following
+
+
+# Modules that stand on the stack below the program, or of an import.
+_ON_THE_STACK = ("autoimport.runner", "autoimport.hook")
 
 
 def _flush() -> None:
@@ -251,7 +279,9 @@ def _end_by_interrupt() -> None:
 
 
 def is_readable(source: bytes) -> bool:
-    """Whether the source's encoding is known and holds."""
+    """Whether the source is text: its encoding is known and holds, and no null byte is in it."""
+    if b"\0" in source:
+        return False
     try:
         importlib.util.decode_source(source)
     except (SyntaxError, UnicodeDecodeError):

@@ -12,13 +12,20 @@ import os
 import sys
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
+from typing import Any
 
 from autoimport import config, runner, session
 from autoimport.selection import Selection
 
+_is_started = False
+
 
 def start() -> None:
-    """Turn autoimport on in this process; whatever fails, plain Python goes on."""
+    """Turn autoimport on in this process, once; whatever fails, plain Python goes on."""
+    global _is_started
+    if _is_started:  # found on sys.path in two places, each with its .pth file
+        return
+    _is_started = True
     modules = set(sys.modules)
     try:
         _start(modules)

@@ -1,0 +1,200 @@
+"""The store: what is saved comes back, what is damaged never does."""
+
+import hashlib
+import marshal
+import multiprocessing
+import os
+import stat
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autoimport.cache import Store, default_folder
+from autoimport.convert.facts import Converted, FunctionFacts
+
+KEY = "0123456789abcdef"
+
+
+def converted(source="def f(x):\n    return x + 1\n"):
+    code = compile(source, "old.py", "exec")
+    form = compile("def f(x): return x", "old.py", "exec").co_consts[0]
+    facts = (
+        FunctionFacts("f", 1, 2, ("x",), True, has_loop=True),
+        FunctionFacts("g", 3, 4, (), False, "a generator", 3),
+    )
+    return Converted(KEY, code, (form, None), facts)
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    return Store(str(tmp_path / "cache" / "autoimport"))
+
+
+def file_of(store, suffix):
+    return os.path.join(store.folder, KEY + suffix)
+
+
+def test_an_entry_comes_back_as_it_was_saved(store):
+    original = converted()
+    store.save(KEY, original)
+    entry = store.load(KEY, "old.py")
+    assert (entry.key, entry.code, entry.functions) == (KEY, original.code, original.functions)
+    assert store.load_forms(KEY, "old.py") == original.forms
+
+
+def test_an_entry_belongs_to_the_file_that_it_is_loaded_for(store):
+    store.save(KEY, converted())
+    code = store.load(KEY, "/new/place.py").code
+    names = {code.co_filename, code.co_consts[0].co_filename, store.load_forms(KEY, "/new/place.py")[0].co_filename}
+    assert names == {"/new/place.py"}
+
+
+def test_nothing_saved_is_nothing_loaded(store):
+    assert store.load(KEY, "x.py") is None
+    assert store.load_forms(KEY, "x.py") is None
+
+
+def test_the_folder_is_private(store):
+    store.save(KEY, converted())
+    assert stat.S_IMODE(os.stat(store.folder).st_mode) == 0o700
+    assert {stat.S_IMODE(os.stat(file_of(store, end)).st_mode) for end in (".code", ".forms")} == {0o600}
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o720, 0o702])
+def test_a_folder_that_others_can_write_to_is_not_used(store, mode):
+    store.save(KEY, converted())
+    os.chmod(store.folder, mode)
+    again = Store(store.folder)
+    assert again.load(KEY, "x.py") is None
+    again.save("another", converted())
+    assert not os.path.exists(os.path.join(store.folder, "another.code"))
+
+
+def test_a_folder_of_somebody_else_is_not_used(store, monkeypatch):
+    store.save(KEY, converted())
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert Store(store.folder).load(KEY, "x.py") is None
+
+
+@pytest.mark.parametrize("suffix", [".code", ".forms"])
+def test_no_truncated_entry_ever_loads(store, suffix):
+    store.save(KEY, converted())
+    with open(file_of(store, suffix), "rb") as file:
+        whole = file.read()
+    for length in range(len(whole)):
+        with open(file_of(store, suffix), "wb") as file:
+            file.write(whole[:length])
+        assert (store.load(KEY, "x.py") if suffix == ".code" else store.load_forms(KEY, "x.py")) is None
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data(), suffix=st.sampled_from([".code", ".forms"]))
+def test_no_entry_with_a_flipped_bit_ever_loads(store, data, suffix):
+    store.save(KEY, converted())
+    path = file_of(store, suffix)
+    with open(path, "rb") as file:
+        content = bytearray(file.read())
+    position = data.draw(st.integers(0, len(content) * 8 - 1))
+    content[position // 8] ^= 1 << position % 8
+    with open(path, "wb") as file:
+        file.write(content)
+    assert (store.load(KEY, "x.py") if suffix == ".code" else store.load_forms(KEY, "x.py")) is None
+
+
+@pytest.mark.parametrize("value", [None, 7, (), (1, 2), ("k", None, ()), ("k", compile("1", "x", "eval"), (1,)), [1]])
+def test_a_well_written_entry_of_another_shape_does_not_load(store, value):
+    store.save(KEY, converted())
+    payload = marshal.dumps(value)
+    for suffix in (".code", ".forms"):
+        with open(file_of(store, suffix), "wb") as file:
+            file.write(b"autoimport 1\n" + hashlib.sha256(payload).digest() + payload)
+    assert store.load(KEY, "x.py") is None
+    assert store.load_forms(KEY, "x.py") == (() if value == () else None)
+
+
+def test_a_damaged_entry_is_replaced_by_the_next_save(store):
+    store.save(KEY, converted())
+    with open(file_of(store, ".code"), "wb") as file:
+        file.write(b"damaged")
+    store.save(KEY, converted())
+    assert store.load(KEY, "x.py") is not None
+
+
+def test_an_entry_that_is_a_directory_is_no_entry(store):
+    store.save(KEY, converted())
+    os.unlink(file_of(store, ".code"))
+    os.mkdir(file_of(store, ".code"))
+    assert store.load(KEY, "x.py") is None
+    store.save(KEY, converted())
+    assert sorted(os.listdir(store.folder)) == [KEY + ".code", KEY + ".forms"]
+
+
+def test_no_bytecode_means_no_entry(store, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    store.save(KEY, converted())
+    assert not os.path.exists(store.folder)
+
+
+def fail(*args, **kwargs):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("call", ["open", "replace", "mkdir", "makedirs"])
+def test_a_disk_that_refuses_leaves_no_trace_and_no_error(store, monkeypatch, call):
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        store.save(KEY, converted())
+    assert not os.path.isdir(store.folder) or os.listdir(store.folder) == []
+    assert store.load(KEY, "x.py") is None
+
+
+def test_a_disk_that_fills_up_while_writing_leaves_no_trace(store, monkeypatch):
+    if not os.path.exists("/dev/full"):
+        monkeypatch.setattr(os, "replace", fail)
+    else:
+        original = os.open
+        monkeypatch.setattr(os, "open", lambda path, flags, mode=0o777: original("/dev/full", os.O_WRONLY))
+    store.save(KEY, converted())
+    assert os.listdir(store.folder) == []
+
+
+def test_a_folder_that_cannot_be_made_is_no_folder(tmp_path):
+    (tmp_path / "file").touch()
+    store = Store(str(tmp_path / "file" / "autoimport"))
+    store.save(KEY, converted())
+    assert store.load(KEY, "x.py") is None
+
+
+def _hammer(folder, failures):
+    sys.dont_write_bytecode = False
+    store, expected = Store(folder), converted()
+    for _ in range(100):
+        store.save(KEY, expected)
+        entry, forms = store.load(KEY, "old.py"), store.load_forms(KEY, "old.py")
+        if entry is None or entry.code != expected.code or forms != expected.forms:
+            failures.put("not the entry that every process saves")
+            return
+
+
+def test_many_processes_share_a_folder(store):
+    context = multiprocessing.get_context("fork")
+    failures = context.Queue()
+    processes = [context.Process(target=_hammer, args=(store.folder, failures)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert failures.empty()
+    assert [process.exitcode for process in processes] == [0] * 4
+    assert sorted(os.listdir(store.folder)) == [KEY + ".code", KEY + ".forms"]
+
+
+def test_the_default_folder_is_the_users_cache_folder(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/var/me")
+    assert default_folder() == "/var/me/autoimport"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert default_folder() == "/home/me/.cache/autoimport"

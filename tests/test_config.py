@@ -1,0 +1,186 @@
+"""Options: three sources, one table."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from autoimport import config
+from autoimport.config import ConfigError, Options
+
+TEXTS = {
+    "packages": ("a, b.c", ("a", "b.c")),
+    "exclude": ("a.x", ("a.x",)),
+    "cache_dir": ("/tmp/cache", "/tmp/cache"),
+    "stage_after": ("3", 3),
+    "report": ("true", True),
+    "report_json": ("/tmp/report.json", "/tmp/report.json"),
+    "strict": ("1", True),
+    "fidelity": ("fast", "fast"),
+}
+TOML = {
+    "packages": '["a", "b.c"]',
+    "exclude": '["a.x"]',
+    "cache_dir": '"/tmp/cache"',
+    "stage_after": "3",
+    "report": "true",
+    "report_json": '"/tmp/report.json"',
+    "strict": "true",
+    "fidelity": '"fast"',
+}
+BAD_TOML = {
+    "packages": '"a"',
+    "exclude": '["not a name"]',
+    "cache_dir": "1",
+    "stage_after": "-1",
+    "report": '"yes"',
+    "report_json": "true",
+    "strict": "1",
+    "fidelity": '"quick"',
+}
+BAD_TEXT = {
+    "packages": "a,1b",
+    "exclude": "a..b",
+    "cache_dir": "",
+    "stage_after": "soon",
+    "report": "maybe",
+    "report_json": "",
+    "strict": "2",
+    "fidelity": "quick",
+}
+
+
+def pyproject(folder: Path, text: str) -> Path:
+    path = folder / "pyproject.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_table_has_every_option_and_nothing_else():
+    assert set(config.BY_NAME) == set(Options.__dataclass_fields__) == set(TEXTS)
+
+
+def test_nothing_set_gives_the_defaults(tmp_path):
+    assert config.load(str(tmp_path), {}, {}) == Options()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_each_option_is_read_from_the_environment(name, tmp_path):
+    text, value = TEXTS[name]
+    assert getattr(config.load(str(tmp_path), {}, {f"AUTOIMPORT_{name.upper()}": text}), name) == value
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_each_option_is_read_from_the_command_line(name):
+    text, value = TEXTS[name]
+    setting = config.BY_FLAG["--" + name.replace("_", "-")]
+    assert (setting.name, config.from_flag(setting, text)) == (name, value)
+
+
+@pytest.mark.parametrize("name", TOML)
+def test_each_option_is_read_from_pyproject(name, tmp_path):
+    pyproject(tmp_path, f"[tool.autoimport]\n{name} = {TOML[name]}\n")
+    assert getattr(config.load(str(tmp_path), {}, {}), name) == TEXTS[name][1]
+
+
+@pytest.mark.parametrize("name", BAD_TOML)
+def test_a_bad_value_in_pyproject_names_file_key_and_what_is_allowed(name, tmp_path):
+    path = pyproject(tmp_path, f"[tool.autoimport]\n{name} = {BAD_TOML[name]}\n")
+    with pytest.raises(ConfigError) as error:
+        config.load(str(tmp_path), {}, {})
+    message = str(error.value)
+    assert message.startswith(f"{path}: tool.autoimport.{name}: ")
+    assert message.endswith(f"is not allowed; use {config.BY_NAME[name].kind.allowed}")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("name", BAD_TEXT)
+def test_a_bad_value_in_the_environment_names_the_variable_and_what_is_allowed(name, tmp_path):
+    variable = f"AUTOIMPORT_{name.upper()}"
+    with pytest.raises(ConfigError) as error:
+        config.load(str(tmp_path), {}, {variable: BAD_TEXT[name]})
+    assert str(error.value).startswith(f"environment: {variable}: ")
+    assert str(error.value).endswith(f"use {config.BY_NAME[name].kind.allowed}")
+
+
+def test_an_unknown_key_in_pyproject_lists_the_known_ones(tmp_path):
+    path = pyproject(tmp_path, "[tool.autoimport]\npackage = []\n")
+    with pytest.raises(ConfigError) as error:
+        config.load(str(tmp_path), {}, {})
+    assert str(error.value) == f"{path}: tool.autoimport.package: unknown; use one of {', '.join(TEXTS)}"
+
+
+def test_an_unknown_variable_lists_the_known_ones(tmp_path):
+    with pytest.raises(
+        ConfigError, match=r"environment: AUTOIMPORT_PACKAGE: unknown; use one of AUTOIMPORT_PACKAGES, "
+    ):
+        config.load(str(tmp_path), {}, {"AUTOIMPORT_PACKAGE": "a"})
+
+
+def test_later_sources_win(tmp_path):
+    pyproject(tmp_path, "[tool.autoimport]\nstage_after = 1\nfidelity = 'fast'\nstrict = true\n")
+    environment = {"AUTOIMPORT_STAGE_AFTER": "2", "AUTOIMPORT_STRICT": "no"}
+    options = config.load(str(tmp_path), {"stage_after": 3}, environment)
+    assert (options.stage_after, options.strict, options.fidelity) == (3, False, "fast")
+
+
+def test_the_toggle_names_packages_unless_their_own_variable_does(tmp_path):
+    assert config.load(str(tmp_path), {}, {"AUTOIMPORT": "a,b.c"}).packages == ("a", "b.c")
+    assert config.load(str(tmp_path), {}, {"AUTOIMPORT": "1"}).packages is None
+    assert config.load(str(tmp_path), {}, {"AUTOIMPORT": "a", "AUTOIMPORT_PACKAGES": "b"}).packages == ("b",)
+
+
+def test_a_bad_toggle_says_what_it_may_be(tmp_path):
+    with pytest.raises(ConfigError, match=r"environment: AUTOIMPORT: 'a b' is not allowed; use 0, 1 or module names"):
+        config.load(str(tmp_path), {}, {"AUTOIMPORT": "a b"})
+
+
+def test_the_nearest_pyproject_counts_even_if_it_says_nothing(tmp_path):
+    pyproject(tmp_path, "[tool.autoimport]\nstrict = true\n")
+    inner = tmp_path / "inner" / "deep"
+    inner.mkdir(parents=True)
+    assert config.load(str(inner), {}, {}).strict is True
+    pyproject(inner.parent, "[project]\nname = 'x'\n")
+    assert config.load(str(inner), {}, {}).strict is False
+
+
+def test_paths_in_pyproject_are_relative_to_it(tmp_path):
+    pyproject(tmp_path, "[tool.autoimport]\ncache_dir = 'build/cache'\n")
+    (tmp_path / "src").mkdir()
+    assert config.load(str(tmp_path / "src"), {}, {}).cache_dir == str(tmp_path / "build" / "cache")
+
+
+def test_paths_elsewhere_are_relative_to_the_directory_of_the_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert config.load(str(tmp_path), {}, {"AUTOIMPORT_REPORT_JSON": "r.json"}).report_json == str(tmp_path / "r.json")
+
+
+def test_a_pyproject_of_others_is_not_judged(tmp_path):
+    pyproject(tmp_path, "this is not TOML")
+    assert config.load(str(tmp_path), {}, {}) == Options()
+
+
+def test_a_broken_pyproject_that_configures_us_is_an_error_of_one_line(tmp_path):
+    path = pyproject(tmp_path, "[tool.autoimport]\nstrict = yes\n")
+    with pytest.raises(ConfigError) as error:
+        config.load(str(tmp_path), {}, {})
+    assert str(error.value).startswith(f"{path}: tool.autoimport: not valid TOML")
+    assert "\n" not in str(error.value)
+
+
+def test_the_effective_options_are_those_of_the_environment_until_some_are_set(monkeypatch):
+    monkeypatch.setattr(config, "_current", None)
+    monkeypatch.setenv("AUTOIMPORT_STAGE_AFTER", "7")
+    assert config.current().stage_after == 7
+    config.use(Options(stage_after=1))
+    assert config.current().stage_after == 1
+
+
+def test_only_zero_turns_everything_off():
+    assert [config.is_off({"AUTOIMPORT": value}) for value in ("0", "", "1", "pkg")] == [True, False, False, False]
+
+
+def test_options_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        Options().strict = True  # type: ignore[misc]
+    assert os.path.isabs(config.from_flag(config.BY_FLAG["--cache-dir"], "x"))
