@@ -28,6 +28,7 @@ from autoimport.operators.formatting import format_, mod
 from autoimport.operators.lists import set_element_type, stack
 from autoimport.operators.logic import and_, not_, or_, truth
 from autoimport.operators.loops import for_, while_
+from autoimport.operators.matching import subject
 from autoimport.operators.undefined import Undefined, defined
 from autoimport.operators.unpacking import unpack
 
@@ -70,6 +71,7 @@ __all__ = [
     "set_global",
     "set_item",
     "stack",
+    "subject",
     "truth",
     "unpack",
     "while_",

@@ -58,6 +58,10 @@ def not_(value: Any) -> Any:
     return not value
 
 
+def subject(value: Any) -> Any:
+    return value
+
+
 def truth(value: Any) -> bool:
     return bool(value)
 
@@ -190,6 +194,10 @@ def set_free(read: Any, value: Any) -> None:
 
 def context(manager: Any) -> Any:
     return manager
+
+
+def subject(value: Any) -> Any:
+    return value
 
 
 def handlers() -> None:

@@ -1,4 +1,4 @@
-"""Comprehensions, conditions of `case` and stars -> the same, over operators that know symbolic values.
+"""Comprehensions, subjects and conditions of `match` -> the same, over operators that know symbolic values.
 
 >>> show(comprehensions, '''
 ... def f(xs):
@@ -23,6 +23,11 @@ class _Comprehensions(Pass):
         self.generic_visit(node)
         node.iter = place(op("iterate", node.iter), node.iter)
         node.ifs = [place(op("truth", condition), condition) for condition in node.ifs]
+        return node
+
+    def visit_Match(self, node: gast.Match) -> Any:
+        self.generic_visit(node)
+        node.subject = place(op("subject", node.subject), node.subject)
         return node
 
     def visit_match_case(self, node: gast.match_case) -> Any:
