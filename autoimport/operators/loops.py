@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import heap, lists, observer
+from autoimport.operators.accumulators import is_accumulated, widened
 from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
 from autoimport.operators.driver import Driver
 from autoimport.operators.errors import Diverged
@@ -23,6 +24,7 @@ from autoimport.operators.loops_over import driver_over, is_python_zip, python_i
 from autoimport.operators.predicates import predicate
 from autoimport.operators.structures import Leaf, Node, capture, promote
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import NumberOrTensor
 from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error
 
 Options = Mapping[str, Any] | None
@@ -179,7 +181,7 @@ def run(
         set(before)
         raise
     tensors = iter(outputs)
-    values = [loop.plain(k, node.build(tensors)) for k, node in enumerate(loop.nodes)]
+    values = [loop.outcome(k, node.build(tensors)) for k, node in enumerate(loop.nodes)]
     set(tuple(values[: len(names)]))
     for place, value in zip(loop.places, values[len(names) :], strict=True):
         heap.record(place)
@@ -226,6 +228,7 @@ class _Loop:
     nodes: list[Node]
     options: Options
     lengths: dict[int, int] = dataclasses.field(default_factory=dict)
+    accumulators: dict[int, tf.DType] = dataclasses.field(default_factory=dict)
 
     def build(self) -> list[Any]:
         """Try until an iteration ends with the types that it started with; the tensors after the loop."""
@@ -272,7 +275,7 @@ class _Loop:
                 raise
             self.set(outside)
             try:
-                pairs = self._unify(ends, changes, journal, last)
+                pairs = self._unify(self._accumulated(tensors, ends), changes, journal, last)
             except BaseException:
                 journal.undo()  # the attempt did not happen
                 raise
@@ -293,8 +296,31 @@ class _Loop:
             if before is not None and growth is not None and self.driver.most is not None:
                 self.lengths[k] = before + self.driver.most * growth
 
-    def plain(self, k: int, value: Any) -> Any:
+    def _accumulated(self, tensors: tuple[Any, ...], ends: list[Node]) -> list[Node]:
+        """Let a Python number be carried as one that becomes a tensor in the first iteration (`s = 0.0`, `s += x`).
+
+        This spares a second attempt. It is exact where the body does nothing with the number but to convert it to the
+        tensor's type, and where Python's number holds every value of that type.
+        """
+        self.accumulators.clear()
+        flat = iter(tensors)
+        result = []
+        for k, (start, end) in enumerate(zip(self.nodes, ends, strict=True)):
+            placeholders = [next(flat) for _ in start.flat()]
+            if start.kind == "number" and is_accumulated(start.label, placeholders[0], end):
+                self.accumulators[k] = end.leaves[0].dtype
+                end = widened(start.label, end)
+            result.append(end)
+        return result
+
+    def outcome(self, k: int, value: Any) -> Any:
         """The value of variable or place `k` after the loop; a list whose length is known is a Python list again."""
+        if k in self.accumulators:
+            tensor = tf.cast(value.tensor, self.accumulators[k])
+            if observer.current() is None or self.driver.is_sure:
+                return tensor
+            name = [*self.names, *map(str, self.places)][k]
+            return NumberOrTensor(name, tensor, self.driver.more(*self.driver.start))
         length = self.lengths.get(k)
         return value if length is None or length > _PLAIN_LIST else plain_list(value[0], length) or value
 

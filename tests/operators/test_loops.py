@@ -102,6 +102,19 @@ def test_a_loop_without_iterations_leaves_the_python_number() -> None:
         in_trace(lambda xs: tf.stack([total(xs)]), tf.zeros([0]), specs=[FLOATS])
 
 
+def test_a_sum_that_starts_with_a_python_number_is_built_once() -> None:
+    for way in (in_function, in_trace, in_session):
+        built: list[int] = []
+
+        def fn(xs: Any) -> Any:
+            v = Names(s=0.0, n=0)
+            v.for_(xs, lambda x: (built.append(1), v.assign(s=x * 2 + v.s, n=v.n + tf.constant(3))))
+            return v.s + 0.5, v.n + 1
+
+        assert way(fn, tf.constant([1.0, 2.0])) == (6.5, 7)
+        assert built == [1]
+
+
 def test_what_python_does_with_the_number_in_the_first_iteration_is_kept() -> None:
     def fn(xs: Any) -> Any:
         v = Names(s=1)
