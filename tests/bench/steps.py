@@ -75,21 +75,23 @@ def direct(step: Callable[..., Any], inputs: Sequence[Any]) -> Callable[[], Any]
 def measure(make: Callable[[Any], Step], name: str, folder: Any) -> dict[str, float]:
     """The four times of one case in milliseconds."""
     plain, converted = load_plainly(name, folder), load_converted(name, folder)
-    times = {}
     step, inputs = make(plain)
-    times["eager"] = milliseconds(lambda: step(*inputs))
     by_hand = tf.function(make(plain)[0])
-    times["tf.function"] = milliseconds(lambda: by_hand(*inputs))
     ours = make(converted)[0]
-    times["ours"] = milliseconds(lambda: ours(*inputs))
     fresh = make(plain)[0]
     fresh(*inputs)  # makes the variables
-    times["direct"] = milliseconds(direct(fresh, inputs))
-    return times
+    return milliseconds(
+        {
+            "eager": lambda: step(*inputs),
+            "tf.function": lambda: by_hand(*inputs),
+            "ours": lambda: ours(*inputs),
+            "direct": direct(fresh, inputs),
+        }
+    )
 
 
 def main() -> None:
-    print("Median time of a call in ms, and ours against the others")
+    print("Time of a call in ms, and ours against the others")
     columns = ("eager", "tf.function", "ours", "direct")
     print(f"{'':24}" + "".join(f"{column:>13}" for column in columns) + f"{'eager/ours':>13}{'ours/tf.function':>18}")
     for title, make, name, folder in CASES:

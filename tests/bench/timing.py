@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 import statistics
 import sys
 import time
@@ -37,13 +38,25 @@ def load_converted(name: str, folder: Path) -> Any:
     return importlib.import_module(name)
 
 
-def milliseconds(call: Callable[[], Any], seconds: float = 2.0) -> float:
-    """The median time of a call, once it has settled, over as many calls as fit into `seconds` (at least 10)."""
-    for _ in range(SETTLED_AFTER):
-        call()
+def milliseconds(calls: dict[str, Callable[[], Any]], rounds: int = 6, seconds: float = 0.4) -> dict[str, float]:
+    """The time of each call once it has settled: the least median of some rounds.
+
+    The calls take turns, so that a busy moment of the machine does not fall on one of them alone.
+    """
+    for call in calls.values():
+        for _ in range(SETTLED_AFTER):
+            call()
+    best = dict.fromkeys(calls, math.inf)
+    for _ in range(rounds):
+        for name, call in calls.items():
+            best[name] = min(best[name], _median_ms(call, seconds))
+    return best
+
+
+def _median_ms(call: Callable[[], Any], seconds: float) -> float:
     times: list[float] = []
     end = time.perf_counter() + seconds
-    while len(times) < 10 or time.perf_counter() < end:
+    while len(times) < 3 or time.perf_counter() < end:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
