@@ -196,10 +196,6 @@ def context(manager: Any) -> Any:
     return manager
 
 
-def subject(value: Any) -> Any:
-    return value
-
-
 def handlers() -> None:
     pass
 

@@ -42,23 +42,39 @@ def graph_form(fn: gast.FunctionDef, context: Context, *, readable: bool = False
     Raises:
       Unconvertible: a construct of it cannot be in a form.
     """
-    fn = copy.deepcopy(fn)
+    try:
+        return _graph_form(copy.deepcopy(fn), context, readable)
+    except RecursionError:
+        raise Unconvertible("code nested too deeply", fn.lineno) from None
+
+
+def _graph_form(fn: gast.FunctionDef, context: Context, readable: bool) -> gast.FunctionDef:
     fresh = naming.Fresh(naming.used_names(fn) | context.free | set(context.parameters))
     words = Words.choose(fresh)
     scopes = replace(context, free=context.free | naming.scope_of(fn).nonlocals)
     fn = loop_options(fn)
     fn = structure(fn, fresh, context)
-    fn = deletes(fn, scopes)
-    fn = augmented(fn, scopes, fresh)
+    present = {type(node) for node in gast.walk(fn)}  # most functions have no need of most passes
+    if gast.Delete in present:
+        fn = deletes(fn, scopes)
+    if gast.AugAssign in present:
+        fn = augmented(fn, scopes, fresh)
     fn = checked_reads(fn)
-    fn = loops(fn, words)
-    fn = conditionals(fn, words)
-    fn = unpacking(fn, scopes, fresh)
-    fn = comprehensions(fn)
-    fn = comparisons(fn)
+    if present & {gast.For, gast.While}:
+        fn = loops(fn, words)
+    if gast.If in present:
+        fn = conditionals(fn, words)
+    if present & {gast.Assign, gast.For}:
+        fn = unpacking(fn, scopes, fresh)
+    if present & {gast.comprehension, gast.match_case}:
+        fn = comprehensions(fn)
+    if gast.Compare in present:
+        fn = comparisons(fn)
     fn = booleans(fn)
-    fn = formats(fn)
-    fn = raises(fn, guarded=not readable)
+    if present & {gast.FormattedValue, gast.Mod}:
+        fn = formats(fn)
+    if present & {gast.Assert, gast.Raise}:
+        fn = raises(fn, guarded=not readable)
     if not readable:
         fn = protocols(fn)
         fn = calls(fn)

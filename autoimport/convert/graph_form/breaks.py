@@ -74,7 +74,7 @@ class _Breaks:
         flags = list(dict.fromkeys(getattr(jump, "flag", flag) for jump in breaks))
         node.body = self.block(node.body, flag)
         if flags and isinstance(node, gast.While):
-            endless = isinstance(node.test, gast.Constant) and node.test.value is True
+            endless = isinstance(node.test, gast.Constant) and bool(node.test.value)
             test = none_of(flags) if endless else gast.BoolOp(gast.And(), [none_of(flags), node.test])
             node.test = place(test, node.test)
         elif flags:

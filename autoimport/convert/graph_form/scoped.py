@@ -10,8 +10,6 @@ from autoimport.convert import names as naming
 from autoimport.convert.graph_form.context import Context, mangle
 from autoimport.convert.graph_form.walk import Pass, is_plain
 
-CLASS = naming.Scope(frozenset({"__class__"}), frozenset(), frozenset())
-
 
 class Scoped(Pass):
     """A pass that resolves names, and knows the class whose private names it sees."""
@@ -46,7 +44,8 @@ class Scoped(Pass):
 
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
         outer, self.class_name = self.class_name, node.name
-        self.scopes.append(CLASS)
+        type_names = (parameter.name for parameter in getattr(node, "type_params", None) or ())
+        self.scopes.append(naming.Scope(frozenset({"__class__", *type_names}), frozenset(), frozenset()))
         for statement in node.body:
             if isinstance(statement, gast.FunctionDef) and not is_plain(statement):
                 self.enter(statement)

@@ -45,11 +45,15 @@ def _structure(
     written = naming.scope_of(fn)
     normalize(fn, fresh, super_object)
     no_lazy_walrus(fn, fresh)
-    plain_with(fn, context, fresh)
-    no_loop_else(fn, fresh)
+    present = {type(node) for node in gast.walk(fn)}
+    if gast.With in present:
+        plain_with(fn, context, fresh)
+    if present & {gast.For, gast.While}:
+        no_loop_else(fn, fresh)
     single_return(fn, fresh)
-    flagged_breaks(fn, fresh)
-    no_continue(fn, fresh)
+    if present & {gast.For, gast.While}:
+        flagged_breaks(fn, fresh)
+        no_continue(fn, fresh)
     now = naming.scope_of(fn)
     scope = naming.Scope(written.bound | now.bound, written.globals, written.nonlocals)
     inits = outline(fn, scope, outer, doubtful)

@@ -14,6 +14,9 @@ import gast
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 
 
+LEAVES = frozenset({gast.Constant, gast.Load, gast.Store, gast.Del, gast.Pass})
+
+
 def is_plain(node: gast.AST) -> bool:
     """Whether a nested function stays as the person wrote it."""
     return isinstance(node, gast.AsyncFunctionDef) or getattr(node, "plain", False)
@@ -21,6 +24,17 @@ def is_plain(node: gast.AST) -> bool:
 
 class Pass(gast.NodeTransformer):  # type: ignore[misc]
     """A transformer over the convertible parts of a function."""
+
+    def visit(self, node: gast.AST) -> Any:
+        """Visit a node; leaves that no pass rewrites are not worth a look-up."""
+        if type(node) in LEAVES:
+            return node
+        visitor = getattr(self, "visit_" + type(node).__name__, None)
+        return self.generic_visit(node) if visitor is None else visitor(node)
+
+    def visit_Name(self, node: gast.Name) -> Any:
+        """A name has no parts to visit."""
+        return node
 
     def body(self, statements: list[gast.AST]) -> list[gast.AST]:
         """Visit a block; a visitor may return None, a statement or several."""

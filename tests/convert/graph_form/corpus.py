@@ -1206,3 +1206,28 @@ def f(x):
     "f(0)",
     "f(1)",
 )
+program(
+    "many arms and many returns",
+    """
+def f(x):
+"""
+    + "".join(f"    if x == {i}:\n        return {i * 2}\n" for i in range(40))
+    + """
+    return -1
+def g(x):
+    if x < 0:
+        y = -1
+"""
+    + "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(40))
+    + """
+    else:
+        y = None
+    return y
+""",
+    "f(0)",
+    "f(39)",
+    "f(99)",
+    "g(-1)",
+    "g(39)",
+    "g(99)",
+)

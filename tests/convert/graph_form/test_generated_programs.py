@@ -92,9 +92,8 @@ def statements(draw: Any, depth: int, in_loop: bool, in_final: bool) -> str:
     if kind == "else":
         return f"if {test}:\n{block()}\nelse:\n{block()}"
     if kind in ("for", "while"):
-        head = (
-            f"for {draw(NAMES)} in range({draw(st.integers(0, 3))}):" if kind == "for" else f"while tick() and {test}:"
-        )
+        count = draw(st.integers(0, 3))
+        head = f"for {draw(NAMES)} in range({count}):" if kind == "for" else f"while tick() and {test}:"
         orelse = f"\nelse:\n{block()}" if draw(st.booleans()) else ""
         return f"{head}\n{block(loop=True)}{orelse}"
     if kind == "with":

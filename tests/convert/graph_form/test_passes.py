@@ -7,6 +7,7 @@ import doctest
 import importlib
 import os
 import pkgutil
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,20 +42,39 @@ def show(apply: Callable[..., gast.FunctionDef], source: str) -> None:
     print(text(apply(fn, **{name: value for name, value in known.items() if name in wanted})))
 
 
+def tree(source: str) -> str:
+    """What a source says, however this Python writes it."""
+    return ast.dump(ast.parse(textwrap.dedent(source.replace("<BLANKLINE>", ""))))
+
+
+class SameTree(doctest.OutputChecker):
+    """Pythons differ in how they unparse lambdas, tuples and quotes."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        if super().check_output(want, got, optionflags):
+            return True
+        try:
+            return tree(want) == tree(got)
+        except SyntaxError:
+            return False
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_pass_are_true(name: str) -> None:
     module = importlib.import_module(name)
-    results = doctest.testmod(module, extraglobs={"show": show})
-    assert results.failed == 0
+    runner = doctest.DocTestRunner(checker=SameTree())
+    for example in doctest.DocTestFinder().find(module, extraglobs={"show": show}):
+        runner.run(example)
+    assert runner.summarize(verbose=False).failed == 0
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.src.txt")), ids=lambda path: path.name.partition(".")[0])
 @pytest.mark.parametrize("readable", [True, False], ids=["readable", "full"])
 def test_a_form_is_what_its_golden_file_says(path: Path, readable: bool, request: Any) -> None:
     fn = gast.parse(path.read_text()).body[0]
     context = Context(tuple(naming.parameters(fn.args)), frozenset({"cell"}), None, None)
     found = text(package.graph_form(fn, context, readable=readable)) + "\n"
-    golden = path.with_suffix(".readable.txt" if readable else ".full.txt")
+    golden = GOLDEN / path.name.replace(".src.", ".readable." if readable else ".full.")
     if request.config.getoption("--update-golden", False) or os.environ.get("UPDATE_GOLDEN"):
         golden.write_text(found)
-    assert golden.read_text() == found
+    assert golden.read_text() == found or tree(golden.read_text()) == tree(found)
