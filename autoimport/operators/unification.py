@@ -236,6 +236,8 @@ def _inner(node: Node) -> Node:
 def _equal_constants(left: Node, right: Node) -> bool:
     if left.kind != "constant" or right.kind != "constant" or type(left.value) is not type(right.value):
         return False
+    if isinstance(left.value, Known):
+        return False  # to ask would be a guard
     if isinstance(left.value, float):
         return bool(left.value.hex() == right.value.hex())  # tells 0.0 from -0.0 and holds for NaN
     if isinstance(left.value, _CONSTANTS):

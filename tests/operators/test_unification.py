@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from autoimport.operators.numbers import Number
+from autoimport.operators.numbers import Known, Number
 from autoimport.operators.structures import Node, capture, describe, promote
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, Undefined
 from autoimport.operators.unification import Mismatch, Unifier, zeros
+from tests.operators.names import Names
+from tests.operators.ways import in_trace
 
 
 def rebuilt(node: Node) -> Any:
@@ -107,3 +109,32 @@ def test_types_are_described_in_words() -> None:
         "no value",
         "a builtin_function_or_method object",
     ]
+
+
+class HostInt(Known):
+    """An int that the graph gets as an input; nobody may ask for its value."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return int
+
+    def number(self) -> Number:
+        return Number(int, self.tensor)
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError
+
+
+def test_numbers_known_before_the_launch_are_numbers_of_the_graph() -> None:
+    def fn(x: Any) -> Any:
+        first, second = HostInt(tf.constant(3, tf.int64)), HostInt(tf.constant(4, tf.int64))
+        v = Names(n=first, same=first)
+        v.if_(x > 0, lambda: v.assign(n=second))
+        assert v.same is first
+        v.while_(lambda: v.n < 10, lambda: v.assign(n=v.n + 5))
+        return v.n
+
+    assert [in_trace(fn, tf.constant(x)) for x in (1.0, -1.0)] == [14, 13]
