@@ -20,6 +20,7 @@ from autoimport.operators.access import (
     set_global,
     set_item,
 )
+from autoimport.operators.arithmetic import binary
 from autoimport.operators.asserts import assert_, raise_
 from autoimport.operators.calls import call
 from autoimport.operators.comparisons import chain, eq, in_, is_, is_not, ne, not_in
@@ -38,6 +39,7 @@ __all__ = [
     "assert_",
     "attr",
     "augment",
+    "binary",
     "call",
     "chain",
     "context",

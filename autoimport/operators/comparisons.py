@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -11,6 +12,7 @@ import tensorflow as tf
 
 from autoimport.operators import lists, logic, observer
 from autoimport.operators.access import iterate
+from autoimport.operators.arithmetic import binary
 from autoimport.operators.checks import refuse
 from autoimport.operators.numbers import Number
 from autoimport.operators.ranges import SymbolicRange
@@ -210,10 +212,7 @@ def is_not(x: Any, y: Any) -> Any:
 
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
+    **{symbol: partial(binary, symbol) for symbol in ("<", "<=", ">", ">=")},
     "==": eq,
     "!=": ne,
     "in": in_,

@@ -58,6 +58,10 @@ def not_(value: Any) -> Any:
     return not value
 
 
+def binary(symbol: str, x: Any, y: Any) -> Any:
+    return eval(f"x {symbol} y", {"x": x, "y": y})
+
+
 def subject(value: Any) -> Any:
     return value
 

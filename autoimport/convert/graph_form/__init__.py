@@ -14,6 +14,7 @@ import gast
 
 from autoimport.convert import names as naming
 from autoimport.convert.graph_form.access import reads, stores
+from autoimport.convert.graph_form.arithmetic import arithmetic
 from autoimport.convert.graph_form.augmented import augmented
 from autoimport.convert.graph_form.booleans import booleans
 from autoimport.convert.graph_form.calls import calls
@@ -76,6 +77,7 @@ def _graph_form(fn: gast.FunctionDef, context: Context, readable: bool) -> gast.
     if present & {gast.Assert, gast.Raise}:
         fn = raises(fn, guarded=not readable)
     if not readable:
+        fn = arithmetic(fn)
         fn = protocols(fn)
         fn = calls(fn)
         fn = stores(fn, scopes, fresh)

@@ -1,0 +1,53 @@
+"""`x + y`, `x < y` and their kin where a side may be a container -> Python's own, over items read by the observer.
+
+The interpreter reads the items of a list that it joins, repeats or compares out of sight of the trace.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from autoimport.operators import lists, observer
+from autoimport.operators.access import item, iterate
+from autoimport.operators.checks import refuse
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "|": operator.or_,
+    "&": operator.and_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
+
+
+def binary(symbol: str, x: Any, y: Any) -> Any:
+    """`x symbol y`."""
+    if type(x) in _CONTAINERS or type(y) in _CONTAINERS:
+        if lists.stand_in(x) is not x or lists.stand_in(y) is not y:
+            return _of_symbolic_lists(symbol, x, y)
+        if observer.current() is not None:
+            x, y = _read(x), _read(y)
+    return _OPERATORS[symbol](x, y)
+
+
+def _read(x: Any) -> Any:
+    """A container with the items that the observer gives for it."""
+    if type(x) is dict:
+        return {key: item(x, key) for key in iterate(x)}
+    return type(x)(iterate(x)) if type(x) in _CONTAINERS else x
+
+
+def _of_symbolic_lists(symbol: str, x: Any, y: Any) -> Any:
+    if symbol != "+" or type(x) is not list or type(y) is not list or lists.stand_in(x) is x:
+        refuse(f"`{symbol}` on a list of symbolic length", error=NotImplementedError)
+    joined = list(x)  # holds the symbolic items, as `x` does
+    lists.change(joined, "extend", (y,))
+    return joined
