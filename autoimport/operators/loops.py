@@ -22,7 +22,7 @@ from autoimport.operators.errors import Diverged
 from autoimport.operators.growing import known_length, plain_list
 from autoimport.operators.loops_over import driver_over, is_python_zip, python_items
 from autoimport.operators.predicates import predicate
-from autoimport.operators.structures import Leaf, Node, capture, promote
+from autoimport.operators.structures import Leaf, Node, capture, promote, unbounded
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import NumberOrTensor
 from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error
@@ -363,10 +363,9 @@ class _Loop:
             changing += [str(place) for place in new]
             error = Mismatch("of one type", "of another one, again and again,")
             raise mismatch_error(", ".join(changing), error, _WHERE)
-        nodes = [start for start, _ in pairs]
-        for place in new:
-            nodes.append(self._start_of(place, journal.before[place], changes[place]))
-        raise _Again(nodes, [*self.places, *new])
+        starts = [start for start, _ in pairs]
+        starts += [self._start_of(place, journal.before[place], changes[place]) for place in new]
+        raise _Again([unbounded(start) for start in starts], [*self.places, *new])
 
     def _new_places(self, changes: dict[heap.Place, Node], journal: heap.Journal, ends: list[Node]) -> list[heap.Place]:
         known = known_holders([*ends, *changes.values()], [*journal.before])

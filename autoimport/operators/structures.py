@@ -141,6 +141,12 @@ def promote(node: Node) -> Node:
     return node
 
 
+def unbounded(node: Node) -> Node:
+    """The node with numbers of which no bounds are known: iterations may make anything of them."""
+    bounds = (-FAR, FAR) if node.kind == "number" else node.bounds
+    return dataclasses.replace(node, bounds=bounds, children=tuple(unbounded(child) for child in node.children))
+
+
 def fits(value: Any) -> bool:
     """Whether a Number can start with this Python number."""
     return type(value) is not int or -FAR <= value <= FAR

@@ -135,6 +135,20 @@ def test_attributes_and_items_are_carried_through_loops(n: int) -> None:
     assert same(fn, tf.constant(n)) == ((1, 0, 1) if n == 0 else (8, 3, 15))
 
 
+def test_numbers_in_objects_have_no_bounds_in_a_loop() -> None:
+    def fn(n: Any) -> Any:
+        table = {"n": 1}
+
+        def body(i: Any) -> None:
+            ops.set_item(table, "n", ops.item(table, "n") * 2)
+            assert type(table["n"]) is int or table["n"].reach() > 2**31
+
+        Names().for_(tf.range(n), body)
+        return table["n"]
+
+    assert in_trace(fn, tf.constant(40)) == 2**40
+
+
 def test_nested_statements_hand_their_changes_on() -> None:
     def fn(x: Any) -> Any:
         box = Box()
