@@ -39,6 +39,9 @@ def _sites_of(fn: Any) -> list[Site]:
     code = _code_of(fn)
     if code is None:
         return []
+    known = registry.site_of(code)
+    if known is not None:
+        return [known]
     candidates = [
         site
         for site in registry.all_sites()
@@ -46,8 +49,8 @@ def _sites_of(fn: Any) -> list[Site]:
         and site.facts.name.split(".")[-1] == code.co_name
         and code.co_firstlineno <= site.facts.line <= site.facts.end_line
     ]
-    # A code object starts at its first decorator and its site at `def`, so of the functions of this name the
-    # nearest one below is meant; lambdas on one line cannot be told apart.
+    # Without a gate: a code object starts at its first decorator and its site at `def`, so of the functions of this
+    # name the nearest one below is meant.
     nearest = min((site.facts.line for site in candidates), default=0)
     return [site for site in candidates if site.facts.line == nearest]
 

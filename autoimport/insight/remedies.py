@@ -28,11 +28,9 @@ _REMEDIES: tuple[tuple[str, str], ...] = (
         r"append|in place|made outside|\blist\b|\bdict\b",
         "make the list or dict inside the function, or return the value and store it in the caller.",
     ),
-    (
-        r"guard|speciali[sz]ation|keeps changing",
-        "pass what changes at every call as a tensor, or keep it in a tf.Variable.",
-    ),
-    (r"class definition|import", "move the definition or the import to the top of the module."),
+    (r"new graph too often", "pass what changes at every call as a tensor, or keep it in a tf.Variable."),
+    (r"class definition|\bimport", "move the definition or the import to the top of the module."),
+    (r"effects are unknown", "make that call outside, and pass its result as an argument."),
 )
 
 

@@ -159,5 +159,10 @@ def test_function_of_a_module_that_was_not_converted_is_called_plain_python(
     assert explain("nobody") == f"nobody: {expected}"
 
 
+def test_reasons_of_staging_have_remedies() -> None:
+    assert remedy_for("calls perf_counter, whose effects are unknown") is not None
+    assert remedy_for("needs a new graph too often: rate was 0.1 and is 0.2") is not None
+
+
 def test_reason_that_the_table_does_not_know_has_no_remedy() -> None:
     assert remedy_for("the moon is full") is None
