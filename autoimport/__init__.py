@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in typing, which would cost more than the rest of this module
 if TYPE_CHECKING:
+    from typing import Any
+
     from autoimport.api import convert, do_not_convert, explain, set_element_type, stack, to_code, to_graph
     from autoimport.hook import install, uninstall
 
