@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import inspect
+import sys
 import traceback
 from pathlib import Path
 from typing import Any
@@ -148,9 +150,15 @@ def test_what_has_no_form_is_refused_with_its_reason(body: str, reason: str) -> 
 
 
 def test_code_that_is_nested_too_deeply_is_refused() -> None:
-    arms = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(170))
-    with pytest.raises(Unconvertible, match="nested too deeply"):
-        form(f"def f(x):\n    if x:\n        y = 0\n{arms}    return y")
+    arms = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(60))
+    fn = gast.parse(f"def f(x):\n    if x:\n        y = 0\n{arms}    return y").body[0]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 150)
+    try:
+        with pytest.raises(Unconvertible, match="nested too deeply"):
+            graph_form(fn, Context())
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_a_variable_assigned_and_read_in_one_branch_is_no_state() -> None:

@@ -116,7 +116,7 @@ def statements(draw: Any, depth: int, in_loop: bool, in_final: bool) -> str:
     return text
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(blocks(3, False))
 def test_a_made_up_program_does_the_same_as_a_form(body: str) -> None:
     binding = "    if a is None: b = c = x = y = 0\n"
