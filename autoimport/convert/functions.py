@@ -28,7 +28,7 @@ class Function:
 
     Attributes:
       node: its node in the module's tree.
-      qualified_name: as `__qualname__` gives it.
+      qualified_name: as `__qualname__` gives it; for a lambda that is assigned to a name, that name.
       parameters: names as written, in gate order.
       class_name: the innermost class around it, which decides how private names are mangled.
       parent: the function around it.
@@ -107,7 +107,7 @@ _FRAME_GETTERS = {"_getframe", "currentframe"}
 # A body of these alone, over local names, is the same in both forms.
 _HARMLESS: frozenset[type] = frozenset().union(
     (ast.Expr, ast.Return, ast.Assign, ast.Pass, ast.Global, ast.Nonlocal),
-    (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.Name, ast.Tuple, ast.List, ast.Dict, ast.Set),
+    (ast.Compare, ast.Constant, ast.Name, ast.Tuple, ast.List, ast.Dict, ast.Set),
     (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Div, ast.FloorDiv, ast.Pow),
     (ast.LShift, ast.RShift, ast.BitOr, ast.BitXor, ast.BitAnd, ast.Invert, ast.UAdd, ast.USub),
     (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Load, ast.Store),
@@ -133,6 +133,7 @@ class _Finder:
         self.function: Function | None = None
         self.class_name: str | None = None
         self.scope = _Scope()
+        self.names: dict[ast.Lambda, str] = {}
 
     def visit(self, node: Any) -> None:
         kind = type(node)
@@ -166,7 +167,7 @@ class _Finder:
             if node.returns is not None:
                 self.visit(node.returns)
         self.visit(node.args)  # defaults and annotations
-        qualified_name = self.scope.qualify("<lambda>" if is_lambda else node.name)
+        qualified_name = self.scope.qualify(self.names.get(node, "<lambda>") if is_lambda else node.name)
         fn = Function(node, qualified_name, _parameters(node.args), self.class_name, self.function)
         self.found.append(fn)
         before = self.function, self.scope
@@ -200,6 +201,18 @@ class _Finder:
             if hasattr(node, part):
                 self.visit(getattr(node, part))
         self.scope = before
+
+    def visit_assign(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            self.name_lambdas(target, node.value)
+        self.visit_fields(node)
+
+    def name_lambdas(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name) and isinstance(value, ast.Lambda):
+            self.names[value] = target.id
+        elif isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+            for inner, part in zip(target.elts, value.elts):
+                self.name_lambdas(inner, part)
 
     def visit_global(self, node: ast.Global) -> None:
         self.scope.globals.update(node.names)
@@ -245,6 +258,7 @@ _SPECIAL: dict[type, Any] = {
     ast.ClassDef: _Finder.visit_class,
     **dict.fromkeys(_COMPREHENSIONS, _Finder.visit_comprehension),
     ast.Global: _Finder.visit_global,
+    ast.Assign: _Finder.visit_assign,
     ast.While: _Finder.visit_loop,
     ast.For: _Finder.visit_loop,
     ast.Yield: _Finder.visit_pause,

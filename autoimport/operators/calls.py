@@ -13,6 +13,7 @@ from autoimport.operators.access import iterate
 from autoimport.operators.formatting import check_text
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Number
+from autoimport.operators.symbolic import in_graph
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone, NumberOrTensor
 
@@ -67,7 +68,10 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         if known is not None:
             return known[1](*args, **kwargs)
     trace = observer.current()
-    return fn(*args, **kwargs) if trace is None else trace.call(fn, args, kwargs)
+    if trace is not None:
+        return trace.call(fn, args, kwargs)
+    # AutoGraph would convert what our converted code calls, opted in or not.
+    return (observer.convert_on_demand(fn) if in_graph() else fn)(*args, **kwargs)
 
 
 def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -60,6 +60,14 @@ class Observer(Protocol):
         of graph branches and loops."""
 
 
+def leave_as_is(fn: Any) -> Any:
+    """What a call in a graph of the person's calls instead of `fn`; staging puts conversion on demand here."""
+    return fn
+
+
+convert_on_demand: Callable[[Any], Any] = leave_as_is
+
+
 class _State(threading.local):
     observer: Observer | None = None
 

@@ -18,7 +18,7 @@ from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import tf_internals, trust
 from autoimport.staging.host import PURE, Host
-from autoimport.staging.ours import converted, gated
+from autoimport.staging.ours import harmless, gated
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.values import as_tensors
 
@@ -56,7 +56,7 @@ class Caller:
             keywords = {key: self._reader.item(fn.keywords, key) for key in self._remembered(fn, "keywords")}
             return self.call(inner, (*stored, *args), {**keywords, **kwargs})
         if isinstance(fn, types.FunctionType):
-            if converted(fn.__code__):
+            if harmless(fn.__code__):
                 self._guard_defaults(fn)
                 return fn(*args, **kwargs)
             return self._library(fn, args, kwargs)
@@ -110,7 +110,7 @@ class Caller:
     def _method(self, fn: types.MethodType, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         function, owner = fn.__func__, fn.__self__
         code = getattr(function, "__code__", None)
-        if code is not None and converted(code):
+        if code is not None and harmless(code):
             if isinstance(function, types.FunctionType):
                 self._guard_defaults(function)
             return fn(*args, **kwargs)
@@ -162,7 +162,7 @@ class Caller:
         code = getattr(maker, "__code__", None)
         custom_new = cls.__new__ is not object.__new__ and not gated(getattr(cls.__new__, "__code__", _nothing.__code__))
         custom_meta = type(cls) is not type and type(cls).__module__ != "abc"
-        if custom_new or custom_meta or not (maker is object.__init__ or code is not None and converted(code)):
+        if custom_new or custom_meta or not (maker is object.__init__ or code is not None and harmless(code)):
             raise Unstageable(f"makes a {cls.__qualname__}, whose constructor is not converted")
         return cls(*args, **kwargs)
 
@@ -187,7 +187,7 @@ class Caller:
         if type(value).__module__ in ("collections", "array", "queue") and self._reader.source_of(value) is not None:
             raise Unstageable(f"hands a {type(value).__name__} to a library")
         if isinstance(value, types.FunctionType) and not trust.is_library(value.__module__):
-            if not converted(value.__code__):
+            if not harmless(value.__code__):
                 raise Unstageable(f"hands {value.__qualname__}, whose effects are unknown, to a library")
             self._guard_defaults(value)
         elif trust.owns_state(type(value)) and not isinstance(value, tf.Variable):

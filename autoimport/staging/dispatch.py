@@ -11,7 +11,8 @@ import sys
 import types
 from typing import Any
 
-from autoimport.staging import registry, sampling, tf_internals
+from autoimport.operators import observer
+from autoimport.staging import foreign, registry, sampling, tf_internals
 from autoimport.staging.gate import results
 from autoimport.staging.mind import Mind, form_of
 from autoimport.staging.ours import is_ours
@@ -25,6 +26,7 @@ def connect() -> None:
     setattr(builtins, "@ops", operators)
     tf_internals.watch_graph_contexts(registry.graph_started, registry.graph_finished)
     tf_internals.make_autograph_leave_alone(is_ours)
+    observer.convert_on_demand = foreign.on_demand
     tf_internals.hide_frames_of(os.path.dirname(autoimport.__file__))
 
 

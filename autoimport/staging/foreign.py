@@ -7,14 +7,16 @@ stays as it is; its file is converted once, for all functions that are asked for
 from __future__ import annotations
 
 import inspect
+import sys
 import time
 import types
 from collections.abc import Iterator
+from typing import Any
 
 from autoimport.convert.module import convert_module
 from autoimport.convert.parse import compile_source
-from autoimport.staging import registry
-from autoimport.staging.ours import gated
+from autoimport.staging import registry, trust
+from autoimport.staging.ours import converted, gated
 
 
 class NoSourceError(ValueError):
@@ -46,6 +48,27 @@ def twin(fn: types.FunctionType) -> types.FunctionType:
     return made
 
 
+def on_demand(fn: Any) -> Any:
+    """`fn`, or its twin if it is a person's function that has not been converted but can be."""
+    function = getattr(fn, "__func__", fn)
+    if type(function) is not types.FunctionType:
+        function = getattr(type(fn), "__call__", None)
+    if type(function) is not types.FunctionType or converted(function.__code__) or not _is_persons(function):
+        return fn
+    try:
+        made = twin(function)
+    except NoSourceError:
+        return fn
+    if function is fn:
+        return made
+    return types.MethodType(made, getattr(fn, "__self__", fn))
+
+
+def _is_persons(fn: types.FunctionType) -> bool:
+    module = str(fn.__globals__.get("__name__"))
+    return not trust.is_library(module) and trust.root(module) not in sys.stdlib_module_names
+
+
 def source_of(fn: types.FunctionType) -> tuple[str, str]:
     """The text and path of the file that `fn` comes from.
 
@@ -61,9 +84,9 @@ def source_of(fn: types.FunctionType) -> tuple[str, str]:
 
 
 def _gated_code(code: types.CodeType) -> types.CodeType:
-    for plain, converted in _files.get(code.co_filename) or _convert_file(code):
+    for plain, with_gate in _files.get(code.co_filename) or _convert_file(code):
         if plain == code:
-            return converted
+            return with_gate
     raise NoSourceError(f"{code.co_filename}:{code.co_firstlineno}: the file is no longer what {code.co_name} was made from")
 
 
@@ -73,26 +96,26 @@ def _convert_file(code: types.CodeType) -> list[tuple[types.CodeType, types.Code
     start = time.perf_counter()
     try:
         plain = compile_source(text, path)
-        converted = convert_module(text, path)
+        module = convert_module(text, path)
     except SyntaxError as error:
         raise NoSourceError(f"{path}: {error}") from None
     registry.register_module(
-        converted.key,
+        module.key,
         path,
         path,
-        converted.functions,
-        lambda: converted.forms,
+        module.functions,
+        lambda: module.forms,
         cached=False,
         convert_ms=1e3 * (time.perf_counter() - start),
     )
-    pairs = _files[path] = list(_pairs(plain, converted.code))
+    pairs = _files[path] = list(_pairs(plain, module.code))
     return pairs
 
 
-def _pairs(plain: types.CodeType, converted: types.CodeType) -> Iterator[tuple[types.CodeType, types.CodeType]]:
+def _pairs(plain: types.CodeType, with_gates: types.CodeType) -> Iterator[tuple[types.CodeType, types.CodeType]]:
     """The code objects below two code objects of one source, side by side."""
-    mine, theirs = _below(plain), _below(converted)
-    if gated(converted) and converted.co_freevars:
+    mine, theirs = _below(plain), _below(with_gates)
+    if gated(with_gates) and with_gates.co_freevars:
         del theirs[0]  # the gate's own lambda, which carries the cells
     for a, b in zip(mine, theirs, strict=True):
         yield a, b

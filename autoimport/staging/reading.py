@@ -20,7 +20,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.staging import tf_internals, trust
 from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
-from autoimport.staging.ours import converted, gated
+from autoimport.staging.ours import harmless, gated
 from autoimport.staging.sources import Changing, GuardBuilder, Source
 from autoimport.staging.values import Array, Shape, is_numpy
 
@@ -275,7 +275,7 @@ class Reader:
 
     def _property(self, obj: Any, source: Source, name: str, raw: property, owner: type) -> Any:
         getter = raw.fget
-        if isinstance(getter, types.FunctionType) and converted(getter.__code__):
+        if isinstance(getter, types.FunctionType) and harmless(getter.__code__):
             return getattr(obj, name)
         if trust.is_library(owner.__module__):
             return self._library_attribute(obj, source, name)

@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any
 
 from autoimport.convert.facts import FunctionFacts
-from autoimport.staging.ours import note_form
+from autoimport.staging.ours import gated, note_form
 
 
 @dataclass
@@ -94,7 +94,6 @@ class Module:
 
 modules: dict[str, Module] = {}
 loaded: list[Module] = []
-_sites_by_code: dict[CodeType, Site | None] = {}
 _lock = threading.RLock()
 _graphs_under_construction = 0
 
@@ -140,23 +139,14 @@ def register_module(
 
 def site_of(code: CodeType) -> Site | None:
     """The site whose eager form `code` is."""
-    if code not in _sites_by_code:
-        key = next((c for c in code.co_consts if isinstance(c, str) and c in modules), None)
-        name = getattr(code, "co_qualname", code.co_name)
-        _sites_by_code[code] = next(
-            (
-                site
-                for site in (modules[key].sites if key is not None else ())
-                if site.facts.name.endswith(name) and _begins(code, site.facts)
-            ),
-            None,
-        )
-    return _sites_by_code[code]
-
-
-def _begins(code: CodeType, facts: FunctionFacts) -> bool:
-    # A decorated function's code begins at its first decorator.
-    return code.co_firstlineno <= facts.line <= facts.end_line
+    if not gated(code):
+        return None
+    constants = code.co_consts
+    for position, constant in enumerate(constants):
+        if isinstance(constant, str) and constant in modules:
+            # `@on:KEY[index] and @enter("KEY", ...)` is the first thing in the code, so are its constants.
+            return modules[constant].sites[constants[position - 1]]
+    return None
 
 
 def all_sites() -> Iterator[Site]:

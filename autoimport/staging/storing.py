@@ -7,7 +7,7 @@ from typing import Any
 
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import trust
-from autoimport.staging.ours import converted
+from autoimport.staging.ours import harmless
 from autoimport.staging.reading import class_attribute
 from autoimport.staging.sources import Source
 
@@ -19,7 +19,7 @@ def runs_converted_setter(obj: Any, name: str) -> bool:
     """Whether the store is a call of a property's setter that the trace can watch."""
     raw, _ = class_attribute(type(obj), name)
     setter = raw.fset if isinstance(raw, property) else None
-    return isinstance(setter, types.FunctionType) and converted(setter.__code__)
+    return isinstance(setter, types.FunctionType) and harmless(setter.__code__)
 
 
 def assigns_variable(obj: Any, name: str) -> bool:

@@ -20,7 +20,7 @@ from autoimport.staging import storing, tf_internals, trust
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import Specialisation
 from autoimport.staging.log import MISSING, Log
-from autoimport.staging.ours import converted, gated
+from autoimport.staging.ours import harmless, gated
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.results import ResultPlan
 from autoimport.staging.sources import Changing, Source
@@ -238,7 +238,7 @@ class Trace(observer.Observer):
         if isinstance(fn, types.MethodType) and fn.__name__ == "append" and self.logs(fn.__self__, "append", args):
             return None
         function = fn.__func__ if isinstance(fn, types.MethodType) else fn
-        if isinstance(function, types.FunctionType) and function.__closure__ and converted(function.__code__):
+        if isinstance(function, types.FunctionType) and function.__closure__ and harmless(function.__code__):
             source = self.reader.source_of(function)
             self.know_cells(function, source if source is not None else Source(self._constant(function), fn.__name__))
         return self._caller.call(fn, args, kwargs)

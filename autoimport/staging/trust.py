@@ -141,7 +141,11 @@ def full_name(fn: Any) -> str:
 
 def objection(fn: Any) -> str | None:
     """Why a trace may not call `fn`, a callable that is not the person's; None where it only computes."""
-    fn = inspect.unwrap(fn) if isinstance(fn, types.FunctionType) else fn
+    if isinstance(fn, types.FunctionType):
+        # A wrapper goes by the module that its code is in, whatever name it has taken over.
+        if not is_library(fn.__globals__.get("__name__")):
+            return f"calls {fn.__qualname__}, whose effects are unknown"
+        fn = inspect.unwrap(fn)
     owner = getattr(fn, "__self__", None)
     if isinstance(fn, (types.BuiltinFunctionType, types.MethodWrapperType, types.MethodDescriptorType)):
         if owner is not None and not isinstance(owner, types.ModuleType):
