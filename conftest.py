@@ -6,7 +6,9 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what the code says now")
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite the golden files with what the code says now"
+    )
 
 
 @pytest.fixture
