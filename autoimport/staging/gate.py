@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+from autoimport import config
 from autoimport.staging import registry
 
 # Calls without TensorFlow, or without a tensor in sight, after which a function counts as plain Python.
@@ -64,6 +65,11 @@ def take() -> Any:
     return results.stack.pop()
 
 
+def _never(site: registry.Site, frame: FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
+    site.close("python")
+    return False
+
+
 def expose() -> None:
     """Put the gates' functions where generated code finds them, under names that nobody can write."""
     setattr(builtins, "@enter", enter)
@@ -71,13 +77,27 @@ def expose() -> None:
 
 
 def attach() -> None:
-    """TensorFlow is there: connect the gates with it, and give functions called before another chance."""
+    """TensorFlow is there: connect the gates with it, and give functions called before another chance.
+
+    A fault of ours costs speed, never the run: every body runs as written then.
+    """
     global _enter
     if _enter is not None:
         return
-    from autoimport.staging import dispatch
+    try:
+        from autoimport.staging import dispatch
 
-    dispatch.connect()
+        dispatch.connect()
+    except Exception as fault:
+        _enter = _never
+        if config.current().strict:
+            raise
+        print(
+            f"autoimport: the program runs as plain Python, since TensorFlow could not be connected with"
+            f" ({type(fault).__name__}: {fault}); please report this",
+            file=sys.stderr,
+        )
+        return
     _enter = dispatch.enter
     for site in registry.all_sites():
         if site.state == "python":

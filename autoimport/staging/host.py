@@ -24,6 +24,9 @@ PURE: frozenset[Any] = frozenset(
 )
 
 
+_FAR = 2**52
+
+
 class Hosts:
     """The host values of one trace: makes them, and gives them to the graph.
 
@@ -122,7 +125,12 @@ class Host(Known):
         if self._number is None:
             kind = type(self.value)
             dtype = {bool: tf.bool, int: tf.int64, float: tf.float64}[kind]
-            self._number = Number(kind, self._hosts.tensor(self, dtype))
+            bounds: tuple[int, ...] = ()
+            if kind is int and abs(self.value) <= _FAR:
+                # Known before the launch to lie within these bounds, its sums need no check in the graph.
+                self._hosts.builder.require_that(f"-{_FAR} <= {self.code} <= {_FAR}", f"{self.text} was smaller")
+                bounds = (-_FAR, _FAR)
+            self._number = Number(kind, self._hosts.tensor(self, dtype), *bounds)
         return self._number
 
     def settled(self) -> Any:

@@ -6,6 +6,8 @@ a whole instead: a changed dropout rate, a frozen layer or another activation ma
 
 from __future__ import annotations
 
+import dis
+import functools
 import weakref
 from collections.abc import Iterable
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
+from autoimport.staging import trust
 
 _SCALARS = (bool, int, float, str, bytes, type(None))
 # Bookkeeping of Keras and tf.Module that calls change by themselves.
@@ -33,23 +36,34 @@ class State:
     """The attributes of one object at the end of the trace."""
 
     def __init__(self, obj: Any) -> None:
-        held = vars(obj)
+        names = _library_names(type(obj))
+        held = {name: value for name, value in vars(obj).items() if name in names and _counts(name)}
         self.ref = weakref.ref(obj)
-        self.size = len(held)
-        self.scalars = [(k, v) for k, v in held.items() if isinstance(v, _SCALARS) and _counts(k)]
+        self.scalars = [(name, value) for name, value in held.items() if isinstance(value, _SCALARS)]
         # Objects by identity; what owns state is not kept alive.
-        self.objects = [(k, id(v), _size(v)) for k, v in held.items() if not isinstance(v, _SCALARS) and _counts(k)]
-        self.keep = [v for k, v in held.items() if callable(v) and not hasattr(v, "variables") and _counts(k)]
+        self.objects = [(k, id(v), _size(v)) for k, v in held.items() if not isinstance(v, _SCALARS)]
+        self.keep = [value for value in held.values() if callable(value) and not hasattr(value, "variables")]
 
     def unchanged(self) -> bool:
         held = vars(self.ref())
-        if len(held) != self.size:
-            return False
         for name, value in self.scalars:
             now = held[name]
             if now is not value and (now.__class__ is not value.__class__ or now != value):
                 return False
         return all(id(held[name]) == identity and _size(held[name]) == size for name, identity, size in self.objects)
+
+
+@functools.cache
+def _library_names(cls: type) -> frozenset[str]:
+    """The attributes that the library's own bases of a class store: the others are the person's, and read by converted code."""
+    names = set()
+    for base in cls.__mro__:
+        if trust.is_library(base.__module__):
+            for member in vars(base).values():
+                code = getattr(getattr(member, "fset", member), "__code__", None)
+                if code is not None:
+                    names.update(i.argval for i in dis.get_instructions(code) if i.opname == "STORE_ATTR")
+    return frozenset(names)
 
 
 def _size(value: Any) -> int:

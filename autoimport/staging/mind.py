@@ -18,7 +18,6 @@ from autoimport.operators.errors import Unstageable
 from autoimport.staging import policy, registry, sampling, tf_internals, trust
 from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
-from autoimport.staging.ours import gated
 from autoimport.staging.sources import Changing
 from autoimport.staging.trace import NeedsHost, Trace, lock
 
@@ -42,11 +41,14 @@ class Mind:
         self._policy = policy.Policy(site.facts.has_loop)
         self._without_tensors = 0
         self._sampled = 0
+        self.entered = 0
+        self._deferred: tuple[Any, int, int] = (None, 0, 0)
         self._changing = Changing()
         self._exact_shapes = False
 
     def enter(self, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
         """Launch, trace, or leave it to the body."""
+        self.entered += 1
         namespace = frame.f_globals
         closure = cells.__closure__ if cells is not None else ()
         start = time.perf_counter()
@@ -77,7 +79,7 @@ class Mind:
         if not self._policy.wants_trace():
             self._sample(frame)
             return False
-        if self._inside_candidate(frame) or tf_internals.in_stateless_scope() or not lock.acquire(blocking=False):
+        if self._waits_for_caller(frame) or tf_internals.in_stateless_scope() or not lock.acquire(blocking=False):
             return False
         try:
             specialisation = self._trace(frame.f_globals, cells, args)
@@ -103,16 +105,29 @@ class Mind:
         """Whether the whole site may still become a graph."""
         return not self._site.closed and self._policy.failures == 0 and self._policy.waits
 
-    def _inside_candidate(self, frame: types.FrameType) -> bool:
-        """Whether a caller waits for its own trace: one larger graph is better than this one."""
+    def _waits_for_caller(self, frame: types.FrameType) -> bool:
+        """Whether a caller may soon become one larger graph, which is better than this one.
+
+        Not for long: a caller that is called once (`def train(model): for ...`) never becomes one.
+        """
+        caller = self._candidate_above(frame)
+        if caller is None:
+            return False
+        before, entered, times = self._deferred
+        if before is not caller or entered != caller.entered:
+            times = 0
+        self._deferred = caller, caller.entered, times + 1
+        return times < self._policy.patience(caller.entered)
+
+    def _candidate_above(self, frame: types.FrameType) -> Mind | None:
         caller = frame.f_back
         while caller is not None:
-            if gated(caller.f_code):
-                site = registry.site_of(caller.f_code)
-                if site is not None and site.mind is not None and site.mind.is_candidate:
-                    return True
+            site = registry.site_of(caller.f_code)
+            if site is not None and site.mind is not None and site.mind.is_candidate:
+                found: Mind = site.mind
+                return found
             caller = caller.f_back
-        return False
+        return None
 
     # Tracing ----------------------------------------------------------------------------------------------------
 

@@ -43,6 +43,10 @@ class Policy:
         self._waited += 1
         return self._waited > self._wait
 
+    def patience(self, callers_calls: int) -> int:
+        """How many calls within one call of a caller to leave eager for the caller's sake."""
+        return self._wait if callers_calls <= 1 else 10 * self._wait
+
     def is_worthwhile(self, operations: int) -> bool:
         """Note what one eager call runs; whether a trace is worth a thought at all."""
         if self._fixed is not None:
