@@ -22,6 +22,10 @@ from autoimport.staging.sources import Changing, Check
 Build = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
+# The message of a check that sends the call back to eager, before anything has been changed.
+BAIL = "autoimport: this call runs eagerly"
+
+
 class _Answer:
     def __init__(self, name: str) -> None:
         self._name = name
@@ -81,8 +85,8 @@ class Specialisation:
                 outputs = tf_internals.run_recorded(self.function, inputs, self._config)
             else:
                 outputs = tf_internals.run(self._name, inputs, self.outputs, self._config)
-        except tf.errors.OpError:
-            if self.pure:
+        except tf.errors.OpError as error:
+            if self.pure or BAIL in str(error):
                 # Eager says what is wrong in its own words, at the person's own line.
                 return EAGER
             raise

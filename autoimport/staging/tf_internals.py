@@ -132,6 +132,23 @@ def operations(graph: Any) -> Iterator[Any]:
     yield from walk(graph)
 
 
+def inner_graphs(graph: Any, operation: Any) -> list[Any]:
+    """The graphs of the functions that an operation of `graph` calls: branches, bodies, called functions."""
+    names = [
+        value.func.name if kind == "func" else inner.name
+        for value in operation.node_def.attr.values()
+        if (kind := value.WhichOneof("value")) in ("func", "list")
+        for inner in ([None] if kind == "func" else value.list.func)
+    ]
+    found = (graph._functions.get(name) for name in names)
+    return [function.graph for function in found if getattr(function, "graph", None) is not None]
+
+
+def run_after(operation: Any, others: list[Any]) -> None:
+    """Let `operation` run only when `others` have succeeded."""
+    operation._add_control_inputs(others)
+
+
 def user_line(operation: Any, file: str) -> int | None:
     """The line of `file` that made a graph operation."""
     for frame in reversed(operation.traceback or []):

@@ -18,15 +18,12 @@ from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import storing, tf_internals, trust
 from autoimport.staging.calling import Caller
-from autoimport.staging.launch import Specialisation
+from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Log
 from autoimport.staging.ours import harmless, gated
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.results import ResultPlan
 from autoimport.staging.sources import Changing, Source
-
-# The message of a check that sends the call back to eager.
-BAIL = "autoimport: this call runs eagerly"
 
 # Draws that eager would seed differently; reads and writes of the world.
 _RANDOM = frozenset(
@@ -289,6 +286,8 @@ class Trace(observer.Observer):
                     (plan.old(entry.at), entry.key, plan.plan(entry.value), entry.commit)
                     for entry in self.log.entries.values()
                 )
+                if self._bails:
+                    _check_before_changes(self._graph)
                 return plan.tensors
             finally:
                 observer.observe(outside)
@@ -321,12 +320,10 @@ class Trace(observer.Observer):
             if kind in ("While", "StatelessWhile"):
                 cost += 100
             cost += kind not in _FREE
-            pure = pure and not (operation.op_def.is_stateful and kind not in _CHANGES_NOTHING)
+            pure = pure and not _changes_something(operation)
         for tensor, _ in graph.captures:
             if tensor.dtype not in (tf.resource, tf.variant):
                 raise Unstageable("uses a tensor that library code keeps, which could change unseen")
-        if self._bails and not pure:
-            raise Unstageable("checks a condition and changes variables in one function")
         return cost, pure
 
     def _specialise(
@@ -364,6 +361,38 @@ class Trace(observer.Observer):
 
 
 def _nothing() -> None: ...
+
+
+def _changes_something(operation: Any) -> bool:
+    return bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING
+
+
+def _check_before_changes(graph: Any) -> None:
+    """Make every change of state wait for the checks before it, so that a failed check leaves nothing changed.
+
+    Raises:
+      Unstageable: a check comes after a change.
+    """
+
+    def contents(graph: Any, operation: Any) -> tuple[bool, bool]:
+        checks, changes = operation.type == "Assert", _changes_something(operation)
+        for inner in tf_internals.inner_graphs(graph, operation):
+            for below in inner.get_operations():
+                inner_checks, inner_changes = contents(inner, below)
+                checks, changes = checks or inner_checks, changes or inner_changes
+        return checks, changes
+
+    before: list[Any] = []
+    changed = False
+    for operation in graph.get_operations():
+        checks, changes = contents(graph, operation)
+        if checks and (changes or changed):
+            raise Unstageable("checks a condition after it has changed a variable", "check first")
+        if checks:
+            before.append(operation)
+        elif changes:
+            changed = True
+            tf_internals.run_after(operation, before)
 
 
 def _at(error: Unstageable, operation: Any, file: str) -> Unstageable:
