@@ -20,7 +20,7 @@ from autoimport.staging import tf_internals, trust
 from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import harmless, gated
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
-from autoimport.staging.values import as_tensors
+from autoimport.staging.values import Array, as_tensors
 
 
 # These ask for no more than the type of their argument, which is guarded where the argument was read.
@@ -42,8 +42,8 @@ class Caller:
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
-        if args and type(args[0]) is Host and fn in (tf.constant, tf.convert_to_tensor):
-            return self._reader.hosts.tensor(args[0], kwargs.get("dtype", args[1] if len(args) > 1 else None))
+        if args and type(args[0]) in (Host, Array) and (fn is tf.constant or fn is tf.convert_to_tensor):
+            return self._to_tensor(*args, **kwargs)
         if any(type(arg) is Host for arg in args) and _is_pure_host(fn) and not kwargs:
             if all(type(arg) is Host or type(arg) in SCALARS for arg in args):
                 return self._reader.hosts.call(fn, args)
@@ -81,6 +81,14 @@ class Caller:
                 self._reader.states.note(fn)
                 return self._run(fn, args, kwargs)
         return self._library(fn, args, kwargs)
+
+    def _to_tensor(self, value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """`tf.constant(value, dtype)` of what Python knows before each launch."""
+        if args or kwargs.get("shape") is not None:
+            raise Unstageable("makes a tensor of another shape of a number or array")
+        if type(value) is Host:
+            return self._reader.hosts.tensor(value, dtype)
+        return value.__tf_tensor__(dtype)
 
     def _remembered(self, fn: Any, name: str) -> Any:
         """The container `fn.name`, with its source if `fn` has one."""

@@ -76,8 +76,25 @@ class Module:
     convert_ms: float
     load_forms: Callable[[], tuple[CodeType | None, ...]]
     gates: list[int] = field(default_factory=list)
-    sites: list[Site] = field(default_factory=list)
+    functions: Sequence[FunctionFacts] = ()
+    twin: Module | None = None
     _forms: tuple[CodeType | None, ...] | None = None
+    _sites: list[Site] | None = None
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites in source order, made on first need: most modules of a program never ask for theirs."""
+        if self._sites is None:
+            with _lock:
+                if self._sites is None:
+                    self._sites = self.twin.sites if self.twin is not None else self._make_sites()
+        return self._sites
+
+    def _make_sites(self) -> list[Site]:
+        return [
+            Site(self, index, facts, reason=facts.reason, reason_line=facts.reason_line)
+            for index, facts in enumerate(self.functions)
+        ]
 
     def form(self, index: int) -> CodeType:
         """The graph form of a site, loaded on first need."""
@@ -107,6 +124,7 @@ def register_module(
     *,
     cached: bool,
     convert_ms: float,
+    gates: Sequence[int] | None = None,
 ) -> Module:
     """Make a converted module's gates work; called before its code object runs.
 
@@ -118,21 +136,21 @@ def register_module(
       functions: facts in site order.
       load_forms: returns the graph forms in site order; called once, on first need.
       cached: whether the conversion came from the cache; convert_ms: what it cost.
+      gates: 1 for each function with a graph form, else 0; None to ask `functions`, which may be made on first need.
     """
     from autoimport.staging import gate
 
     gate.expose()
-    module = Module(key, name, file, cached, convert_ms, load_forms)
     with _lock:
         twin = modules.get(key)
+        if twin is not None:
+            open_gates = twin.gates
+        else:
+            open_gates = list(gates) if gates is not None else [1 if facts.has_form else 0 for facts in functions]
+        module = Module(key, name, file, cached, convert_ms, load_forms, open_gates, functions, twin)
         if twin is None:
             modules[key] = module
-            for index, facts in enumerate(functions):
-                module.gates.append(1 if facts.has_form else 0)
-                module.sites.append(Site(module, index, facts, reason=facts.reason, reason_line=facts.reason_line))
-            setattr(builtins, "@on:" + key, module.gates)
-        else:
-            module.gates, module.sites = twin.gates, twin.sites
+            setattr(builtins, "@on:" + key, open_gates)
         loaded.append(module)
     return module
 

@@ -287,7 +287,7 @@ class Trace(observer.Observer):
                     for entry in self.log.entries.values()
                 )
                 if self._bails:
-                    _check_before_changes(self._graph)
+                    _check_before_changes(self._graph, form.__code__.co_filename)
                 return plan.tensors
             finally:
                 observer.observe(outside)
@@ -367,11 +367,11 @@ def _changes_something(operation: Any) -> bool:
     return bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING
 
 
-def _check_before_changes(graph: Any) -> None:
-    """Make every change of state wait for the checks before it, so that a failed check leaves nothing changed.
+def _check_before_changes(graph: Any, file: str) -> None:
+    """Make every change of state wait for all checks, so that a failed check leaves nothing changed.
 
     Raises:
-      Unstageable: a check comes after a change.
+      Unstageable: a check needs what is read after a change.
     """
 
     def contents(graph: Any, operation: Any) -> tuple[bool, bool]:
@@ -382,17 +382,35 @@ def _check_before_changes(graph: Any) -> None:
                 checks, changes = checks or inner_checks, changes or inner_changes
         return checks, changes
 
-    before: list[Any] = []
-    changed = False
+    checks: list[Any] = []
+    changes: list[Any] = []
+    since: set[Any] = set()
     for operation in graph.get_operations():
-        checks, changes = contents(graph, operation)
-        if checks and (changes or changed):
-            raise Unstageable("checks a condition after it has changed a variable", "check first")
-        if checks:
-            before.append(operation)
-        elif changes:
-            changed = True
-            tf_internals.run_after(operation, before)
+        is_check, is_change = contents(graph, operation)
+        if changes and operation.op_def.is_stateful and operation.type not in ("Placeholder", "Assert"):
+            since.add(operation)
+        if is_check and (is_change or not since.isdisjoint(_ancestors(operation))):
+            raise _at(Unstageable("checks a condition after it has changed a variable", "check first"), operation, file)
+        if is_check:
+            checks.append(operation)
+        elif is_change:
+            changes.append(operation)
+            since.add(operation)
+    for operation in changes:
+        tf_internals.run_after(operation, checks)
+
+
+def _ancestors(operation: Any) -> set[Any]:
+    """The operations that an operation depends on."""
+    found: set[Any] = set()
+    waiting = [operation]
+    while waiting:
+        below = waiting.pop()
+        for above in (*(tensor.op for tensor in below.inputs), *below.control_inputs):
+            if above not in found:
+                found.add(above)
+                waiting.append(above)
+    return found
 
 
 def _at(error: Unstageable, operation: Any, file: str) -> Unstageable:
