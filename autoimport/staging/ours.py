@@ -49,14 +49,18 @@ def gated(code: types.CodeType) -> bool:
 
 @functools.cache
 def plain(code: types.CodeType) -> bool:
-    """Whether code can do nothing but compute with its parameters: no name, item, jump or change in place."""
+    """Whether code can do nothing but compute with its parameters: no name, item, jump or change in place.
+
+    Functions that are written in Cython carry a code object without instructions, which tells nothing of what they do.
+    """
     if code.co_names or code.co_freevars or code.co_flags & _GENERATOR:
         return False
-    return all(
+    instructions = list(dis.get_instructions(code))
+    return bool(instructions) and all(
         instruction.opname.startswith(_COMPUTES)
         and instruction.opname not in _READS_ITEMS
         and not instruction.argrepr.endswith("=")
-        for instruction in dis.get_instructions(code)
+        for instruction in instructions
     )
 
 
