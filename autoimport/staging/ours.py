@@ -56,7 +56,9 @@ def plain(code: types.CodeType) -> bool:
     if code.co_names or code.co_freevars or code.co_flags & _GENERATOR:
         return False
     instructions = list(dis.get_instructions(code))
-    return bool(instructions) and all(
+    if not any(instruction.opname.startswith("RETURN_") for instruction in instructions):
+        return False
+    return all(
         instruction.opname.startswith(_COMPUTES)
         and instruction.opname not in _READS_ITEMS
         and not instruction.argrepr.endswith("=")
