@@ -171,6 +171,11 @@ class _State(threading.local):
 _state = _State()
 
 
+def depth() -> int:
+    """How many branches and bodies, one in another, are being built in this thread."""
+    return len(_state.journals)
+
+
 def in_symbolic_body() -> bool:
     """Whether a branch of a symbolic conditional or the body of a symbolic loop is being built in this thread."""
     return bool(_state.journals)
@@ -203,24 +208,36 @@ def before_attr(obj: Any, name: str) -> None:
     found = getattr(type(obj), name, None)
     if hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType):
         return  # a property: its setter's own assignments count
-    record(Attribute(obj, name))
+    record(_place(Attribute, obj, name))
+
+
+def _place(kind: type[Place], holder: Any, name: Any = None) -> Place:
+    """The place itself, or where a trace of ours keeps its new value: what is older than the trace is not touched."""
+    trace = observer.current()
+    logged = trace.place(kind.__name__.lower(), holder, name) if trace is not None else None
+    return kind(holder, name) if logged is None else logged
 
 
 def before_global(namespace: dict[str, Any], name: str) -> None:
     """A global is about to be set or deleted."""
     if _state.journals:
-        record(Global(namespace, name))
+        record(_place(Global, namespace, name))
 
 
 def before_cell(cell: CellType) -> None:
     """A variable of an enclosing function is about to be set."""
     if _state.journals:
-        record(Cell(cell))
+        record(_place(Cell, cell))
 
 
 def before_item(container: Any, key: Any) -> None:
     """An item is about to be set or deleted."""
-    before_container(container)
+    trace = observer.current()
+    logged = trace.place("item", container, key) if trace is not None and _state.journals else None
+    if logged is None:
+        before_container(container)
+    else:
+        record(logged)
 
 
 def before_container(obj: Any) -> None:

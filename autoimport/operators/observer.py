@@ -39,6 +39,12 @@ class Observer(Protocol):
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Call what has no operator of its own: runs it, or gives the trace up if its effects are unknown."""
 
+    def place(self, kind: str, holder: Any, name: Any) -> Any:
+        """The `heap.Place` for a change of what is older than the trace: "attribute", "global", "cell" or "item".
+
+        None for what the trace has made, which is changed directly.
+        """
+
     def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
         """Whether the change `obj.method(*args)` of an old container will be made after each launch instead of now."""
 
@@ -50,6 +56,24 @@ class Observer(Protocol):
 
     def enter_context(self, manager: Any) -> Any:
         """The context manager to use for `manager`."""
+
+    def same(self, x: Any, y: Any) -> bool:
+        """`x is y`, of objects; the answer holds for the calls for which the trace is used."""
+
+    def handles(self) -> None:
+        """Code follows whose exceptions the person handles: a launch that fails must leave nothing changed."""
+
+    def caught(self, error: BaseException) -> None:
+        """A handler of the person's takes `error`: fine if eager code would meet the same."""
+
+    def show(self, x: Any, how: Callable[[Any], str] | None) -> Any:
+        """The text `how(x)` (`str`, `repr`, unknown) of an object, or what stands for the object in a `text.Text`."""
+
+    def stream(self, file: Any) -> Any:
+        """The `file` argument of a `print` after the launch."""
+
+    def prints(self, printed: Any) -> None:
+        """Call `print` after each launch with `printed`, its arguments as a tuple and a dict; see `text.hand_on`."""
 
     def effect(self, what: str) -> NoReturn:
         """Something that no trace can hold (print, import, class definition): raises Unstageable."""

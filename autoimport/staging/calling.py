@@ -16,10 +16,12 @@ import tensorflow as tf
 
 from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import tf_internals, trust
+from autoimport.operators.numbers import Number
+from autoimport.staging import special_methods, tf_internals, trust
 from autoimport.staging.host import PURE, Host
-from autoimport.staging.ours import harmless, gated
+from autoimport.staging.ours import converted, gated, harmless
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
+from autoimport.staging.sources import Source
 from autoimport.staging.values import Array, as_tensors
 
 
@@ -58,6 +60,9 @@ class Caller:
         if isinstance(fn, types.FunctionType):
             if harmless(fn.__code__):
                 self._guard_defaults(fn)
+                if not converted(fn.__code__):
+                    args = tuple(self._seen(arg) for arg in args)
+                    kwargs = {name: self._seen(arg) for name, arg in kwargs.items()}
                 return fn(*args, **kwargs)
             return self._library(fn, args, kwargs)
         if isinstance(fn, type):
@@ -89,6 +94,10 @@ class Caller:
         if type(value) is Host:
             return self._reader.hosts.tensor(value, dtype)
         return value.__tf_tensor__(dtype)
+
+    def _seen(self, value: Any) -> Any:
+        """An argument for code that is not converted, and may join or compare containers: with all its items read."""
+        return self._reader.snapshot(value) if isinstance(value, CONTAINERS) else value
 
     def _remembered(self, fn: Any, name: str) -> Any:
         """The container `fn.name`, with its source if `fn` has one."""
@@ -144,17 +153,42 @@ class Caller:
             return self._reader.length(args[0])
         if fn in _ABOUT_TYPE:
             return fn(*args, **kwargs)
+        if fn is id or fn is hash:
+            self._reader.identify(args[0])
         if isinstance(owner, CONTAINERS) and self._reader.source_of(owner) is not None:
             # Methods that change their object have been sorted out by the operators.
             fn = getattr(self._reader.snapshot(owner), fn.__name__)
+            for arg in args:
+                self._reader.identify(arg)
             return fn(*args, **kwargs)
         return self._library(fn, args, kwargs)
 
+    def _require_seen(self, fn: Any, args: tuple[Any, ...]) -> None:
+        """Give up if `fn`, one of Python's own, would run a special method that is not converted."""
+        names = special_methods.of_function(fn)
+        for arg in args:
+            method = special_methods.unseen(type(arg), names) if names else None
+            if method is not None:
+                raise Unstageable(f"calls {type(arg).__name__}.{method}, which is not converted")
+
     def _library(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        self._require_seen(fn, args)
+        if special_methods.of_function(fn) is not None:
+            return self._run(fn, args, kwargs)
+        generic = getattr(fn, "dispatch", None)
+        if isinstance(fn, types.FunctionType) and generic is not None and fn.__globals__.get("__name__") == "functools":
+            return self._dispatched(fn, generic, args, kwargs)
         objection = trust.objection(fn)
         if objection is not None:
             raise Unstageable(objection)
         return self._run(fn, args, kwargs)
+
+    def _dispatched(self, fn: Any, dispatch: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """A call of a `functools.singledispatch` function."""
+        place = Source(self._reader.builder.constant(fn), fn.__name__)
+        self._reader.builder.require(place, f"len({{v}}.registry) == {len(fn.registry)}", "had other implementations")
+        cls = args[0].kind if isinstance(args[0], Number) else args[0].__class__
+        return self.call(dispatch(cls), args, kwargs)
 
     def _make(self, cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """An instance of a class."""
@@ -166,12 +200,16 @@ class Caller:
         if trust.is_library(cls.__module__) or cls.__module__ == "builtins":
             if cls.__module__.startswith("numpy.random"):
                 raise Unstageable(f"makes a {cls.__name__}")
+            self._require_seen(cls, args)
             return self._run(cls, args, kwargs)
         code = getattr(maker, "__code__", None)
         custom_new = cls.__new__ is not object.__new__ and not gated(getattr(cls.__new__, "__code__", _nothing.__code__))
         custom_meta = type(cls) is not type and type(cls).__module__ != "abc"
         if custom_new or custom_meta or not (maker is object.__init__ or code is not None and harmless(code)):
             raise Unstageable(f"makes a {cls.__qualname__}, whose constructor is not converted")
+        hidden = special_methods.unseen(cls, special_methods.INFIX)
+        if hidden is not None:
+            raise Unstageable(f"makes a {cls.__qualname__}, whose {hidden} is not converted")
         return cls(*args, **kwargs)
 
     def _run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

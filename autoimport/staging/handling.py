@@ -21,7 +21,7 @@ def objection(error: BaseException) -> str | None:
     name = type(error).__name__
     frames = list(_frames(error))
     # A branch or loop of the graph is built in a frame of TensorFlow's: nobody knows whether Python would go there.
-    if any(trust.is_library(_module(frame)) and _module(frame) != "functools" for frame in frames):
+    if any(trust.root(_module(frame)) != "autoimport" and trust.is_library(_module(frame)) for frame in frames):
         return f"handles a {name}, which eager code may not meet"
     raised = bool(frames) and frames[-1].f_code in (asserts.raise_.__code__, asserts.assert_.__code__)
     if raised or isinstance(error, _OF_VALUES):

@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport import config
+from autoimport.operators.heap import MISSING
 from autoimport.staging import tf_internals
 from autoimport.staging.sources import Changing, Check
 
@@ -95,7 +96,8 @@ class Specialisation:
         if self.commits:
             changes = [(holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits]
             for holder, key, value, store in changes:
-                store(holder, key, value)
+                if value is not MISSING:
+                    store(holder, key, value)
         return result
 
     def note_changes(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autoimport.operators import heap
-from autoimport.operators.errors import Unstageable
+from autoimport.operators.calls import call
 from autoimport.staging.sources import Source
 
 MISSING: Any = heap.MISSING
@@ -35,11 +35,13 @@ class Entry:
     commit: Callable[[Any, Any, Any], None]
 
 
-def _set_item(holder: Any, key: Any, value: Any) -> None:
+def set_item(holder: Any, key: Any, value: Any) -> None:
+    """`holder[key] = value`."""
     holder[key] = value
 
 
-def _set_cell(holder: Any, key: Any, value: Any) -> None:
+def set_cell(holder: Any, key: Any, value: Any) -> None:
+    """Store to a cell."""
     holder.cell_contents = value
 
 
@@ -54,31 +56,27 @@ class Log:
     def __init__(self) -> None:
         self.entries: dict[tuple[str, int, Any], Entry] = {}
 
-    def _store(self, kind: str, holder: Any, at: Source, key: Any, value: Any, commit: Any) -> None:
-        if heap.in_symbolic_body():
-            raise Unstageable(f"changes {at.text or 'a global'} under a condition on tensors", "return the value instead")
-        entry = self.entries.get((kind, id(holder), key))
-        if entry is None:
-            self.entries[kind, id(holder), key] = Entry(holder, at, key, value, commit)
-        else:
-            entry.value = value
-
     def attribute(self, obj: Any, at: Source, name: str, value: Any) -> None:
         """`obj.name = value`."""
-        self._store("attribute", obj, at, name, value, setattr)
+        self.store(("attribute", id(obj), name), Entry(obj, at, name, value, setattr))
 
     def item(self, obj: Any, at: Source, key: Any, value: Any) -> None:
         """`obj[key] = value` of a dict (a namespace, too)."""
-        self._store("item", obj, at, key, value, _set_item)
+        self.store(("item", id(obj), key), Entry(obj, at, key, value, set_item))
 
     def cell(self, cell: types.CellType, at: Source, value: Any) -> None:
         """A variable of an enclosing function."""
-        self._store("cell", cell, at, None, value, _set_cell)
+        self.store(("cell", id(cell), None), Entry(cell, at, None, value, set_cell))
+
+    def store(self, place: tuple[str, int, Any], entry: Entry) -> None:
+        """Note a change; a later one of the same place takes its turn in the order."""
+        known = self.entries.setdefault(place, entry)
+        known.value = entry.value
 
     def append(self, items: list[Any], at: Source, value: Any) -> None:
-        """`items.append(value)`."""
-        tail = self.tail(items)
-        self._store("append", items, at, None, [*tail, value], _extend)
+        """`items.append(value)`: the trace has a list of its own for what is appended, which may grow in graph loops."""
+        entry = self.entries.setdefault(("append", id(items), None), Entry(items, at, None, [], _extend))
+        call(entry.value.append, value)
 
     def read(self, kind: str, holder: Any, key: Any) -> Any:
         """The new value of a place, or MISSING."""
@@ -93,3 +91,33 @@ class Log:
     def touches(self, holder: Any) -> bool:
         """Whether an item of a container, or the container, was changed."""
         return any(kind != "attribute" and identity == id(holder) for kind, identity, _ in self.entries)
+
+
+class Logged(heap.Place):
+    """A place outside, as branches and loops of the graph see it: its new value is in the log.
+
+    Args:
+      log: where the new value is.
+      kind: as in the keys of the log.
+      entry: the change, with what the place held before as its value (MISSING for nothing).
+    """
+
+    def __init__(self, log: Log, kind: str, entry: Entry) -> None:
+        super().__init__(entry.holder, (kind, entry.key))
+        self._log = log
+        self._entry = entry
+        self._place = (kind, id(entry.holder), entry.key)
+        self._original = entry.value
+
+    def read(self) -> Any:
+        entry = self._log.entries.get(self._place)
+        return self._original if entry is None else entry.value
+
+    def write(self, value: Any) -> None:
+        if value is self._original:
+            self._log.entries.pop(self._place, None)
+        else:
+            self._log.store(self._place, replace(self._entry, value=value))
+
+    def __str__(self) -> str:
+        return f"{self._entry.at.text}.{self._entry.key}" if self._entry.at.text else str(self._entry.key)

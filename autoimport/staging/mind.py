@@ -6,7 +6,9 @@ for a trace; what fails, or does not pay, leaves the site to its body, with the 
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import time
 import types
 import weakref
@@ -215,32 +217,37 @@ class Mind:
 
 
 def reaches_tensor(value: Any, depth: int = 2) -> bool:
-    """Whether a tensor is among an argument's parts: what makes a call worth a thought."""
+    """Whether a tensor is among an argument's parts: what makes a call worth a thought. Runs no code of the person's."""
     cls = type(value)
     if cls is tf_internals.EagerTensor:
         return True
     if cls in (int, float, str, bool, type(None)):
         return False
-    if isinstance(value, (tf.Tensor, tf.Variable, tf.__internal__.CompositeTensor)) or trust.owns_state(cls):
+    if issubclass(cls, (tf.Tensor, tf.Variable, tf.__internal__.CompositeTensor)) or trust.owns_state(cls):
         return True
-    if depth == 0:
+    if depth == 0 or issubclass(cls, (type, types.ModuleType, types.FunctionType)):
         return False
-    if isinstance(value, (list, tuple)):
-        return any(reaches_tensor(item, depth - 1) for item in value[:20])
-    if isinstance(value, dict):
-        return any(reaches_tensor(item, depth - 1) for item in list(value.values())[:20])
-    if isinstance(value, functools.partial):
-        return reaches_tensor(value.args, depth - 1) or reaches_tensor(value.keywords, depth - 1)
-    if isinstance(value, (type, types.ModuleType, types.FunctionType)):
-        return False
-    held = list(getattr(value, "__dict__", {}).values())
-    held += [getattr(value, name, None) for base in cls.__mro__ for name in _slots(base)]
-    return any(reaches_tensor(item, depth - 1) for item in held[:50])
+    return any(reaches_tensor(part, depth - 1) for part in _parts(value, cls))
 
 
-def _slots(cls: type) -> tuple[str, ...]:
-    slots = cls.__dict__.get("__slots__", ())
-    return tuple(name for name in ((slots,) if isinstance(slots, str) else slots) if not name.startswith("__"))
+def _parts(value: Any, cls: type) -> list[Any]:
+    """The first items and attributes of an object, looked up past any method of its class."""
+    if issubclass(cls, (list, tuple)):
+        base = list if issubclass(cls, list) else tuple
+        return list(base.__getitem__(value, slice(20)))
+    if issubclass(cls, dict):
+        return list(itertools.islice(dict.values(value), 20))
+    if issubclass(cls, functools.partial):
+        return [value.args, value.keywords]
+    parts: list[Any] = []
+    for base in cls.__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, types.MemberDescriptorType) and name != "__weakref__":
+                with contextlib.suppress(AttributeError):
+                    parts.append(member.__get__(value, cls))
+    with contextlib.suppress(AttributeError):
+        parts.extend(object.__getattribute__(value, "__dict__").values())
+    return parts[:50]
 
 
 def _line_in(error: BaseException, file: str) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import operator
 import types
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import tf_internals, trust
+from autoimport.staging import special_methods, tf_internals, trust
 from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
 from autoimport.staging.ours import harmless, gated
@@ -27,6 +28,9 @@ from autoimport.staging.values import Array, Shape, is_numpy
 SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
 CONTAINERS = (list, tuple, dict, set, frozenset)
 _INTERNED = (enum.Enum, tf.DType)
+_FIXED = (type, types.FunctionType, types.BuiltinFunctionType, *_INTERNED)
+_NUMBERS = (int, float, complex, str, bytes)
+_GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _BY_VALUE = (tf.TensorShape, tf.TypeSpec, np.dtype, range, slice)
 # A container with more items than this is not read item by item.
 MOST_ITEMS = 1000
@@ -57,11 +61,13 @@ class Reader:
         self._touched = touched
         self.hosts = Hosts(self.builder, self._input)
         self._old: dict[int, tuple[Any, Source]] = {}
+        self._originals: dict[int, Any] = {}
         self._tensors: dict[tuple[Source, Any], Any] = {}
+        self._wrapped: dict[int, tuple[Any, Source, Any]] = {}
 
     def forget(self) -> None:
         """Let go of everything that was read."""
-        for table in (self.origins, self._old, self._tensors):
+        for table in (self.origins, self._old, self._originals, self._tensors, self._wrapped):
             table.clear()
         self.states.forget()
 
@@ -87,6 +93,40 @@ class Reader:
         self.remember(obj, source)
         return source
 
+    # Identity ---------------------------------------------------------------------------------------------------
+
+    def same(self, x: Any, y: Any) -> bool:
+        """`x is y`, guarded where one of them is older than the trace."""
+        old = self._originals.get(id(x), x), self._originals.get(id(y), y)
+        answer = old[0] is old[1]
+        places = [self.origins.get(id(value)) or self.source_of(value) for value in (x, y)]
+        first, second = places
+        if first is not None and second is not None:
+            if first is not second:
+                test = f"({self.builder.value(first)} is {self.builder.value(second)}) is {answer}"
+                words = "were one object" if answer else "were two objects"
+                self.builder.require_that(test, f"{first.text} and {second.text} {words}")
+        elif first is not None or second is not None:
+            place, fixed = (first, old[1]) if first is not None else (second, old[0])
+            assert place is not None
+            # What the trace has made is never what is older; functions and the like may be known without a source.
+            if answer or isinstance(fixed, _FIXED):
+                self.builder.require(place, f"({{v}} is {self.builder.constant(fixed)}) is {answer}", "was another object")
+        return answer
+
+    def identify(self, obj: Any) -> None:
+        """Guard that `obj` is the very object it is: its hash, its id or its place in a set says so."""
+        if type(obj) in SCALARS:
+            return
+        if type(obj) is tuple:
+            for part in obj:
+                self.identify(part)
+        found = self._old.get(id(obj))
+        if found is not None and type(obj) is not tuple:
+            source = found[1]
+            pinned = self.builder.pinned(obj, source.text)
+            self.builder.require(source, f"{{v}} is {pinned.template} and {{v}} is not None", "was another object")
+
     # Values -----------------------------------------------------------------------------------------------------
 
     def wrap(self, value: Any, source: Source) -> Any:
@@ -99,12 +139,24 @@ class Reader:
         if cls in SCALARS:
             self._guard_scalar(value, source)
             return value
+        known = self._wrapped.get(id(value))
+        if known is None:
+            known = self._wrapped[id(value)] = value, source, self._wrap_object(value, source)
+        elif known[1] is not source:
+            # One object at two places: a change of it shows in both, and a tape adds up what flows into it.
+            self.builder.require(source, f"{{v}} is {self.builder.value(known[1])}", f"was also {known[1].text}")
+        return known[2]
+
+    def _wrap_object(self, value: Any, source: Source) -> Any:
+        cls = type(value)
         if cls is tf_internals.EagerTensor:
             return self._tensor(value, source)
         if isinstance(value, tf.__internal__.CompositeTensor) and not isinstance(value, tf.Variable):
             return self._composite(value, source)
         if is_numpy(value):
             return self._array(value, source)
+        if isinstance(value, _NUMBERS) and not isinstance(value, enum.Enum):
+            self._guard_number(value, source)
         if cls is tuple or isinstance(value, tuple) and hasattr(value, "_fields"):
             return self._tuple(value, source)
         self.remember(value, source)
@@ -120,8 +172,13 @@ class Reader:
             items = self.items(value)
             found = self._tensors[source, "tuple"] = tuple(items) if type(value) is tuple else type(value)(*items)
             if value:
-                self.origins[id(found)] = source
+                self._note_origin(found, value, source)
         return found
+
+    def _note_origin(self, stand_in: Any, value: Any, source: Source) -> None:
+        """`stand_in` is what the graph form gets for `value`."""
+        self.origins[id(stand_in)] = source
+        self._originals[id(stand_in)] = value
 
     def _guard_scalar(self, value: Any, source: Source) -> None:
         if value is None or isinstance(value, bool) or value is Ellipsis or value is NotImplemented:
@@ -133,6 +190,12 @@ class Reader:
             # Zeros of both signs are equal, and nan is not equal to itself.
             test = f"repr({{v}}) == {repr(value)!r} and {{v}}.__class__ is {self.builder.constant(type(value))}"
         self.builder.require(source, test, f"was {value!r}"[:100])
+
+    def _guard_number(self, value: Any, source: Source) -> None:
+        """A number or string of a class of its own: what it is worth may not change, whatever its `==` says."""
+        base = next(base for base in _NUMBERS if isinstance(value, base))
+        to_text = self.builder.constant(base.__repr__)
+        self.builder.require(source, f"{to_text}({{v}}) == {base.__repr__(value)!r}", f"was {base.__repr__(value)}"[:100])
 
     def _guard_object(self, value: Any, source: Source) -> None:
         """Objects are told apart by what is read below them; only what is used as a whole by identity."""
@@ -148,13 +211,24 @@ class Reader:
                 require(source, f"{{v}} is {constant(value)}", f"was the module {value.__name__}")
         elif isinstance(value, _BY_VALUE):
             require(source, f"{{v}}.__class__ is {constant(cls)} and {{v}} == {constant(value)}", f"was {value!r}")
-        elif isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType, *_INTERNED)):
+        elif isinstance(value, _FIXED):
             require(source, f"{{v}} is {constant(value)}", "was another one")
+        elif isinstance(value, _GETTERS):
+            parts = constant(value.__reduce__())
+            require(source, f"{{v}}.__class__ is {constant(cls)} and {{v}}.__reduce__() == {parts}", "was another one")
         elif isinstance(value, (tf.Variable, tf_internals.PolymorphicFunction)) or trust.owns_state(cls):
             pinned = self.builder.pinned(value, source.text)
             require(source, f"{{v}} is {pinned.template} and {{v}} is not None", "was another object")
         else:
+            hidden = special_methods.unseen(cls, special_methods.INFIX)
+            if hidden is not None:
+                raise Unstageable(f"reads {source.text}, a {cls.__name__}, whose {hidden} is not converted")
+            hidden = special_methods.unseen(cls, special_methods.INFIX)
+            if hidden is not None:
+                raise Unstageable(f"reads {source.text}, a {cls.__name__}, whose {hidden} is not converted")
             require(source, f"{{v}}.__class__ is {constant(cls)}", f"was of type {cls.__name__}")
+            if not isinstance(value, (tuple, frozenset)):
+                self.builder.tell_apart(cls, source)
 
     def _tensor(self, value: Any, source: Source) -> Any:
         found = self._tensors.get((source, None))
@@ -176,9 +250,10 @@ class Reader:
             f" and {{v}}._datatype_enum() == {tf_internals.type_number(value)} and {same_shape}",
             f"was a {value.dtype.name} tensor of shape {shape}",
         )
+        self.builder.tell_apart((value.dtype, shape), source)
         self.seen[source.text], self.seen_at[source.text] = shape, source
         placeholder = self._input(value.dtype, shape, self.builder.value(source))
-        self.origins[id(placeholder)] = source
+        self._note_origin(placeholder, value, source)
         self._tensors[source, None] = placeholder
         return placeholder
 
@@ -208,7 +283,7 @@ class Reader:
             leaves.append(self._input(part.dtype, part.shape, f"{parts}[{index}]"))
         built = tf.nest.pack_sequence_as(value, leaves, expand_composites=True)
         self._tensors[source, "composite"] = built
-        self.origins[id(built)] = source
+        self._note_origin(built, value, source)
         return built
 
     def _array(self, value: Any, source: Source) -> Any:
@@ -222,7 +297,7 @@ class Reader:
                 f"was a numpy array of {value.dtype} and shape {value.shape}",
             )
             found = self._tensors[source, "array"] = Array(value, functools.partial(self._array_tensor, value, source))
-            self.origins[id(found)] = source
+            self._note_origin(found, value, source)
         return found
 
     def _array_tensor(self, value: Any, source: Source, dtype: Any) -> Any:
@@ -251,6 +326,10 @@ class Reader:
             return getattr(obj, name)
         if isinstance(obj, types.ModuleType):
             return self.wrap(getattr(obj, name), source.attribute(name))
+        if isinstance(class_attribute(type(obj), "__getattribute__")[0], types.FunctionType) and not trust.is_library(
+            type(obj).__module__
+        ):
+            raise Unstageable(f"reads {source.text}.{name} through a __getattribute__ of its own")
         held = object.__getattribute__(obj, "__dict__") if hasattr(type(obj), "__dict__") and _has_dict(obj) else {}
         raw, owner = class_attribute(obj if isinstance(obj, type) else type(obj), name)
         if isinstance(raw, property) and not isinstance(obj, type):
@@ -258,17 +337,20 @@ class Reader:
         if raw is not _MISSING and not isinstance(raw, types.MemberDescriptorType) and hasattr(type(raw), "__set__"):
             if trust.is_library(owner.__module__):
                 return self._library_attribute(obj, source, name)
-            if not _gated_method(type(raw), "__get__"):
-                raise Unstageable(f"reads {source.text}.{name}, which a descriptor computes")
-            return getattr(obj, name)
+            return self._descriptor(obj, source, name, raw, owner)
         if name in held and not isinstance(obj, type):
             return self.wrap(held[name], source.attribute(name))
         if isinstance(raw, (types.FunctionType, classmethod, staticmethod)) or _is_builtin_method(raw):
             return self._method(obj, source, name, raw, owner)
+        if hasattr(type(raw), "__get__") and not isinstance(raw, types.MemberDescriptorType):
+            if trust.is_library_type(type(raw)) or trust.is_library(owner.__module__):
+                return self._library_attribute(obj, source, name)
+            return self._descriptor(obj, source, name, raw, owner)
         if raw is not _MISSING:
             return self.wrap(getattr(obj, name), source.attribute(name))
         if isinstance(obj, types.FunctionType) or trust.is_library(type(obj).__module__):
             return self._library_attribute(obj, source, name)
+        self._guard_absence(obj, source, name)
         if _gated_method(type(obj), "__getattr__") or not hasattr(type(obj), "__getattr__"):
             return getattr(obj, name)
         raise Unstageable(f"reads {source.text}.{name}, which __getattr__ of unknown effect computes")
@@ -276,21 +358,52 @@ class Reader:
     def _property(self, obj: Any, source: Source, name: str, raw: property, owner: type) -> Any:
         getter = raw.fget
         if isinstance(getter, types.FunctionType) and harmless(getter.__code__):
+            self._guard_class_attribute(type(obj), name, raw)
             return getattr(obj, name)
         if trust.is_library(owner.__module__):
             return self._library_attribute(obj, source, name)
         raise Unstageable(f"reads the property {source.text}.{name}, whose effects are unknown")
 
     def _method(self, obj: Any, source: Source, name: str, raw: Any, owner: type) -> Any:
-        if not trust.is_library(owner.__module__) and owner.__module__ != "builtins":
-            # A method that is replaced on its class while the program runs.
-            holder = self.builder.pinned(owner, owner.__name__)
-            place = holder.child(f"{{parent}}.__dict__[{name!r}]", f"{owner.__name__}.{name}")
-            self.builder.require(place, f"{{v}} is {self.builder.constant(raw)}", "was another function")
         value = getattr(obj, name)
+        if not trust.is_library(owner.__module__) and owner.__module__ != "builtins":
+            # Replaced while the program runs on the object, its class, or a class between that and the owner.
+            function = getattr(value, "__func__", value)
+            bound = ".__func__" if function is not value else ""
+            self.builder.require(
+                source.attribute(name), f"{{v}}{bound} is {self.builder.constant(function)}", "was another function"
+            )
         if isinstance(value, types.FunctionType) and gated(value.__code__):
             self.remember(value, source.attribute(name))
         return value
+
+    def _descriptor(self, obj: Any, source: Source, name: str, raw: Any, owner: type) -> Any:
+        """What a descriptor of the person's computes, in code that the trace can watch."""
+        getter, _ = class_attribute(type(raw), "__get__")
+        if not _gated_method(type(raw), "__get__"):
+            raise Unstageable(f"reads {source.text}.{name}, which a descriptor computes")
+        holder = self.source_of(owner)
+        assert holder is not None, "a class always has a source"
+        place = holder.child(f"{{parent}}.__dict__[{name!r}]", f"{owner.__name__}.{name}")
+        self.builder.require(place, f"{{v}} is {self.builder.constant(raw)}", "was another descriptor")
+        self._guard_class_attribute(type(raw), "__get__", getter)
+        self.remember(raw, place)
+        return getattr(obj, name)
+
+    def _guard_class_attribute(self, cls: type, name: str, raw: Any) -> None:
+        """A property or function is still found on the class under a name."""
+        holder = self.source_of(cls)
+        assert holder is not None, "a class always has a source"
+        self.builder.require(holder.attribute(name), f"{{v}} is {self.builder.constant(raw)}", "was another one")
+
+    def _guard_absence(self, obj: Any, source: Source, name: str) -> None:
+        """The object has no attribute of this name, nor has its class."""
+        if _has_dict(obj):
+            self.builder.require(source, f"{name!r} not in {{v}}.__dict__", f"had no attribute {name}")
+        cls = obj if isinstance(obj, type) else type(obj)
+        holder = self.source_of(cls)
+        assert holder is not None, "a class always has a source"
+        self.builder.require(holder, f"not hasattr({{v}}, {name!r})", f"had no attribute {name}")
 
     def _library_attribute(self, obj: Any, source: Source, name: str) -> Any:
         """What library code computes from an object's state: read again before each launch where that is cheap."""
@@ -310,7 +423,18 @@ class Reader:
         if isinstance(key, slice):
             items = self.items(obj)[key]
             return tuple(items) if isinstance(obj, tuple) else items
-        return self.wrap(obj[key], self.item_source(source, key))
+        self.identify(key)
+        try:
+            if isinstance(obj, dict) and hasattr(type(obj), "__missing__") and key not in obj:
+                raise Unstageable(f"looks up what is missing in {source.text}, a {type(obj).__name__}")
+            value = obj[key]
+        except LookupError:
+            if isinstance(obj, dict):
+                self.builder.require(source, f"{self.builder.constant(key)} not in {{v}}", f"had no {key!r}"[:100])
+            else:
+                self.length(obj)
+            raise
+        return self.wrap(value, self.item_source(source, key))
 
     def item_source(self, source: Source, key: Any) -> Source:
         """The source of an item of what is at `source`."""

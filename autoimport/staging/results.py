@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
+from autoimport.operators import lists
 from autoimport.operators.errors import Unstageable
+from autoimport.operators.heap import MISSING
 from autoimport.operators.numbers import Number
-from autoimport.operators.undefined import MaybeNone, NumberOrTensor
+from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor
 from autoimport.staging import trust
 from autoimport.staging.host import Host
 from autoimport.staging.launch import Build
@@ -45,6 +48,15 @@ class ResultPlan:
             return lambda old, new: value
         if type(value) is Host:
             return self.again(value.code)
+        if type(value) is Text:
+            return self._text(value)
+        if type(value) is Verbatim:
+            return lambda old, new: value
+        value = lists.stand_in(value)
+        if isinstance(value, lists.TensorList):
+            return self._list(value)
+        if isinstance(value, MaybeUndefined):
+            return self._maybe(value, MISSING)
         source = self._reader.origins.get(id(value)) or self._reader.source_of(value)
         if source is not None:
             return self.old(source)
@@ -93,9 +105,34 @@ class ResultPlan:
         index, kind = self._output(number.tensor), number.kind
         return lambda old, new: kind(new[index].numpy())
 
-    def _maybe(self, maybe: MaybeNone) -> Build:
+    def _maybe(self, maybe: MaybeNone | MaybeUndefined, otherwise: Any = None) -> Build:
         flag, inner = self._output(maybe.present), self.plan(maybe.value)
-        return lambda old, new: inner(old, new) if bool(new[flag]) else None
+        return lambda old, new: inner(old, new) if bool(new[flag]) else otherwise
+
+    def _list(self, contents: lists.TensorList) -> Build:
+        """A list whose length only the graph knows: its tensor lists come out whole, and are taken apart in Python."""
+        handles = [self._output(handle) for handle in contents.handles]
+        structure, leaves = contents.structure, tf.nest.flatten(contents.structure)
+
+        def item(index: int, new: Sequence[Any]) -> Any:
+            parts = []
+            for leaf, handle in zip(leaves, handles, strict=True):
+                shape = leaf.shape.as_list() if leaf.shape.is_fully_defined() else -1
+                part = tf.raw_ops.TensorListGetItem(
+                    input_handle=new[handle], index=index, element_shape=shape, element_dtype=leaf.dtype
+                )
+                parts.append(part if leaf.kind is None else leaf.kind(part.numpy()))
+            return tf.nest.pack_sequence_as(structure, parts)
+
+        def build(old: Sequence[Any], new: Sequence[Any]) -> list[Any]:
+            length = int(tf.raw_ops.TensorListLength(input_handle=new[handles[0]])) if handles else 0
+            return [item(index, new) for index in range(length)]
+
+        return build
+
+    def _text(self, text: Text) -> Build:
+        fn, parts = text.fn, [self.plan(arg) for arg in text.args]
+        return lambda old, new: fn(*[part(old, new) for part in parts])
 
     def _shape(self, shape: Shape) -> Build:
         index = self._output(tf.convert_to_tensor(shape, tf.int64))

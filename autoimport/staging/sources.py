@@ -68,6 +68,7 @@ class GuardBuilder:
         self._locals: dict[Source, str] = {}
         self._guards: set[str] = set()
         self._constant_names: dict[int, str] = {}
+        self._told_apart: dict[Any, list[Source]] = {}
 
     def constant(self, value: Any) -> str:
         """The name by which generated code knows `value`."""
@@ -110,6 +111,21 @@ class GuardBuilder:
         self._lines.append(f"if not ({test}): return {len(self.texts)}")
         self.texts.append(text)
 
+    def tell_apart(self, kind: Any, source: Source) -> None:
+        """Guard that what is at `source` is another object than what is at the other sources of this kind."""
+        self._told_apart.setdefault(kind, []).append(source)
+
+    def _require_apart(self) -> None:
+        for sources in self._told_apart.values():
+            first, *others = [self.value(source) for source in sources]
+            text = f"{sources[0].text} and {sources[-1].text} were two objects"
+            if len(others) == 1:
+                self.require_that(f"{first} is not {others[0]}", text)
+            elif others:
+                identities = ", ".join(f"id({name})" for name in (first, *others))
+                self.require_that(f"len({{{identities}}}) == {len(sources)}", text)
+        self._told_apart.clear()
+
     def compute(self, expression: str) -> str:
         """A local variable for an expression over values and constants."""
         name = f"v{len(self._locals)}_{len(self._lines)}"
@@ -118,6 +134,7 @@ class GuardBuilder:
 
     def compile(self, inputs: list[str]) -> Check:
         """The check function; its list holds the values of `inputs` in order."""
+        self._require_apart()
         body = "\n        ".join([*self._lines, f"return [{', '.join(inputs)}]"])
         text = f"def check(g, c, a):\n    try:\n        {body}\n    except Exception: return -1\n"
         space = dict(self.constants)

@@ -7,6 +7,7 @@ gives up (Unstageable) before anything happens that would have to happen at ever
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import types
 from collections.abc import Callable, Mapping
@@ -16,10 +17,10 @@ import tensorflow as tf
 
 from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import storing, tf_internals, trust
+from autoimport.staging import handling, log, special_methods, storing, tf_internals, trust
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
-from autoimport.staging.log import MISSING, Log
+from autoimport.staging.log import MISSING, Entry, Log, Logged
 from autoimport.staging.ours import harmless, gated
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.results import ResultPlan
@@ -78,6 +79,7 @@ class Trace(observer.Observer):
         self._globals = Source("g", "")
         self._cells = {id(cell): Source(f"c[{i}]", names[i]) for i, cell in enumerate(cells)}
         self._bails = False
+        self._handles = False
 
     # Reads ------------------------------------------------------------------------------------------------------
 
@@ -151,10 +153,12 @@ class Trace(observer.Observer):
 
     def iterate(self, obj: Any) -> Any:
         source = self.reader.source_of(obj)
+        if isinstance(obj, CONTAINERS):
+            return obj if source is None else self.reader.items(obj)
+        if special_methods.unseen(type(obj), special_methods.ITERATION) is not None:
+            raise Unstageable(f"walks over a {type(obj).__name__}, which is not converted")
         if source is None:
             return obj
-        if isinstance(obj, CONTAINERS):
-            return self.reader.items(obj)
         if hasattr(type(obj), "__next__"):
             raise Unstageable(f"advances the iterator {source.text}", "call next() outside and pass the item")
         if type(obj) in _IMMUTABLE or gated(getattr(getattr(type(obj), "__iter__", None), "__code__", _nothing.__code__)):
@@ -219,6 +223,30 @@ class Trace(observer.Observer):
     def delete_global(self, namespace: dict[str, Any], name: str) -> None:
         raise Unstageable(f"deletes the global {name}")
 
+    def place(self, kind: str, holder: Any, name: Any) -> Any:
+        if kind == "cell":
+            at = self._cells.get(id(holder))
+        else:
+            at = self._space(holder) if kind == "global" else self.reader.source_of(holder)
+        if at is None or kind == "item" and type(holder) is not dict:
+            return None
+        before = MISSING
+        if kind == "cell":
+            with contextlib.suppress(NameError):
+                before = self.read_cell(holder, at.text)
+            return Logged(self.log, kind, Entry(holder, at, None, before, log.set_cell))
+        if kind == "attribute":
+            if hasattr(holder, name):
+                before = self.read_attr(holder, name)
+            else:
+                self.reader.builder.require(at, f"not hasattr({{v}}, {name!r})", f"had no attribute {name}")
+            return Logged(self.log, kind, Entry(holder, at, name, before, setattr))
+        if name in holder:
+            before = self.read_global(holder, name) if kind == "global" else self.read_item(holder, name)
+        else:
+            self.reader.builder.require(at, f"{name!r} not in {{v}}", f"had no {name!r}")
+        return Logged(self.log, "item", Entry(holder, at, name, before, log.set_item))
+
     def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
         source = self.reader.source_of(obj)
         if source is None or method != "append" or not isinstance(obj, list):
@@ -254,6 +282,17 @@ class Trace(observer.Observer):
         if cls.__name__ == "_GeneratorContextManager" and trust.is_library(getattr(manager.func, "__module__", None)):
             return manager
         raise Unstageable(f"enters a {cls.__qualname__}, whose effects are unknown")
+
+    def same(self, x: Any, y: Any) -> bool:
+        return self.reader.same(x, y)
+
+    def handles(self) -> None:
+        self._handles = True
+
+    def caught(self, error: BaseException) -> None:
+        reason = handling.objection(error)
+        if reason is not None:
+            raise Unstageable(reason)
 
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
@@ -324,6 +363,8 @@ class Trace(observer.Observer):
         for tensor, _ in graph.captures:
             if tensor.dtype not in (tf.resource, tf.variant):
                 raise Unstageable("uses a tensor that library code keeps, which could change unseen")
+        if self._handles and not pure:
+            raise Unstageable("handles exceptions and changes variables in one function")
         return cost, pure
 
     def _specialise(

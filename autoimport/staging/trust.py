@@ -5,6 +5,7 @@ In: a callable that is not the person's converted code. Out: why it may not be c
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from typing import Any
@@ -14,7 +15,7 @@ PURE = frozenset(
     {
         "tensorflow", "keras", "tf_keras", "math", "cmath", "operator", "functools", "collections", "typing", "enum",
         "numbers", "fractions", "decimal", "string", "dataclasses", "abc", "types", "copy", "numpy", "ml_dtypes",
-        "opt_einsum", "tree", "optree", "wrapt",
+        "opt_einsum", "tree", "optree", "wrapt", "autoimport",
     }
 )  # fmt: skip
 
@@ -29,8 +30,6 @@ EFFECTS: dict[str, str] = {
     "numpy.fill_diagonal": "changes an array in place",
     "numpy.set_printoptions": "changes a global setting",
     "numpy.seterr": "changes a global setting",
-    "functools.lru_cache": "keeps results between calls",
-    "functools._lru_cache_wrapper": "keeps results between calls",
     "tensorflow.python.framework.random_seed.set_": "sets a seed",
     "tensorflow.python.framework.config.": "changes a global setting",
     "tensorflow.python.ops.script_ops.": "runs Python code at run time",
@@ -47,6 +46,7 @@ EFFECTS: dict[str, str] = {
     "tensorflow.python.platform.tf_logging.": "writes a log",
     "tensorflow.python.eager.context.": "changes a global setting",
     "keras.src.utils.": "has effects of its own",
+    "autoimport.": "belongs to autoimport",
     "keras.src.saving.": "reads or writes files",
     "keras.src.callbacks.": "has effects of its own",
     "keras.src.random.": "draws from Keras' random numbers",
@@ -61,6 +61,8 @@ PURE_AFTER_ALL = (
     "tensorflow.python.training.moving_averages.",
     "tensorflow.python.data.ops.iterator_ops.",
     "keras.src.utils.numerical_utils.",
+    "autoimport.api.set_element_type",
+    "autoimport.api.stack",
     "keras.src.random.random.stateless",
     "keras.src.random.seed_generator.SeedGenerator.next",
     "keras.src.trainers.trainer.Trainer.compute_",
@@ -114,6 +116,9 @@ PURE_BUILTINS = frozenset(
 )  # fmt: skip
 
 
+_LRU_CACHE = type(functools.lru_cache(lambda: None))
+
+
 def root(module: str | None) -> str:
     """The top package of a module name."""
     return (module or "").partition(".")[0]
@@ -146,6 +151,8 @@ def objection(fn: Any) -> str | None:
         if not is_library(fn.__globals__.get("__name__")):
             return f"calls {fn.__qualname__}, whose effects are unknown"
         fn = inspect.unwrap(fn)
+    if type(fn) is _LRU_CACHE:
+        return f"calls {fn.__qualname__}, which keeps results between calls"
     owner = getattr(fn, "__self__", None)
     if isinstance(fn, (types.BuiltinFunctionType, types.MethodWrapperType, types.MethodDescriptorType)):
         if owner is not None and not isinstance(owner, types.ModuleType):
