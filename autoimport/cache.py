@@ -2,7 +2,7 @@
 
 Each module has two entries: its code with the facts, read at every start, and its graph forms, read when the first of
 its functions becomes a graph. The store never fails: an entry that is damaged, foreign, or cannot be read or written
-is as good as none. Entries hold code, so a folder that others can write to is not used at all.
+is as good as none. Entries hold code, so a folder or a file that others can have written is not used at all.
 """
 
 from __future__ import annotations
@@ -13,63 +13,127 @@ import marshal
 import os
 import stat
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, overload
 
 from autoimport.convert.facts import Converted, FunctionFacts
 
 # Raised whenever the layout of an entry changes; what is converted how is part of the content key.
-_MAGIC = b"autoimport 1\n"
-_DIGEST_SIZE = hashlib.sha256().digest_size
-_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_MAGIC = b"autoimport 2\n"
+_HEAD_SIZE = len(_MAGIC) + hashlib.sha256().digest_size
+# Entries are plain files of our own: a link or a pipe under an entry's name is neither followed nor waited for.
+_COMMON = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_TO_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _COMMON
+_TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
+
+MEGABYTE = 1 << 20
+_SUFFIXES = ("code", "forms")
+# How old, in seconds, the note of an entry's last use may get, which is the time of its file: a note a start would
+# cost every start a write. And how old a half-written file must be to belong to nobody any more.
+_NOTED_FOR = 3600
+# What a store is pruned to, so that it is not pruned again at the next save.
+_PRUNED_TO = 0.9
 
 
 # What importlib does with the code that it reads from a .pyc file: entries may be moved, or shared by equal files.
 fix_file: Callable[[CodeType, str], None] = _imp._fix_co_filename  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """What a warm import needs of a converted module; `key` is the one in its gates."""
+class Facts(Sequence[FunctionFacts]):
+    """The facts of a module's functions, made of their bytes on first need: most starts need none."""
 
-    key: str
-    code: CodeType
-    functions: tuple[FunctionFacts, ...]
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+        self._made: tuple[FunctionFacts, ...] | None = None
+
+    def _all(self) -> tuple[FunctionFacts, ...]:
+        if self._made is None:
+            self._made = tuple(FunctionFacts(*facts) for facts in marshal.loads(self._packed))
+        return self._made
+
+    @overload
+    def __getitem__(self, index: int) -> FunctionFacts: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FunctionFacts]: ...
+    def __getitem__(self, index: int | slice) -> FunctionFacts | Sequence[FunctionFacts]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+class Entry:
+    """What a warm import needs of a converted module.
+
+    Attributes:
+      key: the one in its gates.
+      gates: 1 for each function with a graph form, else 0.
+    """
+
+    __slots__ = ("code", "functions", "gates", "key")
+
+    def __init__(self, key: str, code: CodeType, gates: bytes, functions: Facts) -> None:
+        self.key, self.code, self.gates, self.functions = key, code, gates, functions
+
+
+@dataclass
+class Kept:
+    """The files of one module in a store.
+
+    Attributes:
+      names: of its files; size: their bytes; used: when it was used last, as a time.
+    """
+
+    names: list[str]
+    size: int = 0
+    used: float = 0.0
 
 
 def default_folder() -> str:
-    """`$XDG_CACHE_HOME/autoimport`, or `~/.cache/autoimport`."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
+    """`$XDG_CACHE_HOME/autoimport`, or `~/.cache/autoimport`; below `PYTHONPYCACHEPREFIX`, if Python keeps its own there."""
+    base = sys.pycache_prefix or os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):  # as the XDG specification says
         base = os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "autoimport")
 
 
 class Store:
-    """A folder of converted modules, made on the first save."""
+    """A folder of converted modules, made on the first save.
 
-    def __init__(self, folder: str) -> None:
+    Args:
+      folder: where entries are read and written.
+      limit: bytes that they may take; the least recently used go first. None: no limit.
+      shared: a second folder, which is only read: prepared for a machine, or an image.
+    """
+
+    def __init__(self, folder: str, limit: int | None = None, shared: str | None = None) -> None:
         self.folder = folder
-        self._trusted: bool | None = None
+        self.limit = limit
+        self.shared = shared
+        self._trusted: dict[str, bool] = {}
+        self._owners = _owners()
+        self._unchecked: int | None = None  # bytes written since the size was looked at
 
     def load(self, key: str, path: str) -> Entry | None:
         """The code and facts saved under `key`, with `path` as the code's file; None if there are none to trust."""
-        payload = self._read(key + ".code")
+        payload = self._find(key + ".code")
+        if payload is None:
+            return None
         try:
-            gate_key, code, functions = marshal.loads(payload) if payload else ("", None, ())
-            if not isinstance(code, CodeType):
-                return None
-            entry = Entry(gate_key, code, tuple(FunctionFacts(*facts) for facts in functions))
+            gate_key, code, gates, facts = marshal.loads(payload)
         except (EOFError, ValueError, TypeError):  # well written, but by another program
             return None
+        if not isinstance(code, CodeType):
+            return None
         fix_file(code, path)
-        return entry
+        return Entry(gate_key, code, gates, Facts(facts))
 
     def load_forms(self, key: str, path: str) -> tuple[CodeType | None, ...] | None:
         """The graph forms saved under `key`, in site order; None if there are none to trust."""
-        payload = self._read(key + ".forms")
+        payload = self._find(key + ".forms")
         try:
             forms = marshal.loads(payload) if payload else None
         except (EOFError, ValueError, TypeError):
@@ -81,48 +145,141 @@ class Store:
                 fix_file(form, path)
         return forms
 
-    def save(self, key: str, converted: Converted) -> None:
-        """Keep a converted module, if the folder can be written to and Python may write bytecode."""
-        if sys.dont_write_bytecode or not self._make_folder():
-            return
-        facts = tuple(astuple(function) for function in converted.functions)
+    def save(self, key: str, converted: Converted) -> bool:
+        """Keep a converted module, if the folder can be written to; whether it is kept now."""
+        if not self._make_folder():
+            return False
+        gates = bytes(facts.has_form for facts in converted.functions)
+        facts = marshal.dumps(tuple(astuple(function) for function in converted.functions))
         # Forms first: a reader that finds the code expects to find them.
-        self._write(key + ".forms", converted.forms)
-        self._write(key + ".code", (converted.key, converted.code, facts))
+        forms_size = self._write(key + ".forms", converted.forms)
+        code_size = self._write(key + ".code", (converted.key, converted.code, gates, facts))
+        self._keep_bound(forms_size + code_size)
+        return forms_size > 0 and code_size > 0
 
-    def _read(self, name: str) -> bytes | None:
-        if not self._is_private():
-            return None
+    def kept(self) -> dict[str, Kept]:
+        """What is in the folder, by key."""
+        found: dict[str, Kept] = {}
+        for entry, status in self._files():
+            key, _, suffix = entry.partition(".")
+            if suffix in _SUFFIXES:
+                kept = found.setdefault(key, Kept([]))
+                kept.names.append(entry)
+                kept.size += status.st_size
+                kept.used = max(kept.used, status.st_mtime)
+        return found
+
+    def prune(self, limit: int) -> tuple[int, int]:
+        """Take out the least recently used modules until the rest fits; how many modules and bytes have gone.
+
+        What killed processes have left half-written goes, too.
+        """
+        kept = self.kept()
+        removed, freed, total = 0, 0, sum(module.size for module in kept.values())
+        for module in sorted(kept.values(), key=lambda module: module.used):
+            if total - freed <= limit:
+                break
+            for name in sorted(module.names):  # the code first: without it nobody looks for the forms
+                self._remove(name)
+            removed, freed = removed + 1, freed + module.size
+        now = time.time()
+        for name, status in list(self._files()):
+            if name.partition(".")[2] not in _SUFFIXES and now - status.st_mtime > _NOTED_FOR:
+                self._remove(name)
+        return removed, freed
+
+    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
+        """Files of the folder that are ours by their name: `KEY.code`, `KEY.forms`, and half-written ones."""
+        if not self._is_trusted(self.folder):
+            return
         try:
-            with open(os.path.join(self.folder, name), "rb") as file:
-                content = file.read()
+            with os.scandir(self.folder) as entries:
+                for entry in entries:
+                    key, _, rest = entry.name.partition(".")
+                    if rest.partition(".")[0] in _SUFFIXES and not set(key) - set("0123456789abcdef"):
+                        try:
+                            yield entry.name, entry.stat(follow_symlinks=False)
+                        except OSError:
+                            pass  # removed by another process
         except OSError:
-            return None
-        head = len(_MAGIC) + _DIGEST_SIZE
-        payload = content[head:]
-        # Before unmarshalling: marshal crashes the interpreter on damaged data.
-        if content[:head] != _MAGIC + hashlib.sha256(payload).digest():
-            return None
+            return
+
+    def _remove(self, name: str) -> None:
+        try:
+            os.unlink(os.path.join(self.folder, name))
+        except OSError:
+            pass
+
+    def _keep_bound(self, written: int) -> None:
+        if self.limit is None:
+            return
+        # The first save of a process looks at the whole folder, and then each time that it has added a good deal.
+        self._unchecked = None if self._unchecked is None else self._unchecked + written
+        if self._unchecked is None or self._unchecked > self.limit // 16:
+            self._unchecked = 0
+            if sum(module.size for module in self.kept().values()) > self.limit:
+                self.prune(int(self.limit * _PRUNED_TO))
+
+    def _find(self, name: str) -> bytes | None:
+        payload = self._read(self.folder, name, note_use=True)
+        if payload is None and self.shared is not None:
+            payload = self._read(self.shared, name, note_use=False)
         return payload
 
-    def _write(self, name: str, value: Any) -> None:
+    def _read(self, folder: str, name: str, *, note_use: bool) -> bytes | None:
+        if not self._is_trusted(folder):
+            return None
+        path = folder + os.sep + name
+        try:
+            descriptor = os.open(path, _TO_READ)
+        except OSError:
+            return None
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or not self._is_owned(folder, status):
+                return None
+            content = os.read(descriptor, status.st_size)
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        payload = content[_HEAD_SIZE:]
+        # Before unmarshalling: marshal crashes the interpreter on damaged data.
+        if content[:_HEAD_SIZE] != _MAGIC + hashlib.sha256(payload).digest():
+            return None
+        if note_use and time.time() - status.st_mtime > _NOTED_FOR:
+            try:
+                os.utime(path)
+            except OSError:
+                pass  # read-only
+        return payload
+
+    def _write(self, name: str, value: Any) -> int:
+        """Write an entry; its size, 0 if that failed."""
         payload = marshal.dumps(value)
+        content = _MAGIC + hashlib.sha256(payload).digest() + payload
         path = os.path.join(self.folder, name)
         # A name of its own for each writer, then one atomic step: a reader never sees half an entry.
         partial = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
+        is_written = False
         try:
-            descriptor = os.open(partial, _FILE, 0o600)
+            descriptor = os.open(partial, _TO_WRITE, 0o600)
         except OSError:
-            return
+            return 0
         try:
             with open(descriptor, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(payload).digest() + payload)
+                file.write(content)
             os.replace(partial, path)
+            is_written = True
         except OSError:
-            try:
-                os.unlink(partial)
-            except OSError:
-                pass
+            pass
+        finally:
+            if not is_written:  # also when interrupted
+                try:
+                    os.unlink(partial)
+                except OSError:
+                    pass
+        return len(content) if is_written else 0
 
     def _make_folder(self) -> bool:
         try:
@@ -132,17 +289,30 @@ class Store:
             pass
         except OSError:
             return False
-        self._trusted = None
-        return self._is_private()
+        self._trusted.pop(self.folder, None)
+        return self._is_trusted(self.folder)
 
-    def _is_private(self) -> bool:
-        """Whether nobody but this user can have written the entries."""
-        if self._trusted is None:
+    def _is_trusted(self, folder: str) -> bool:
+        """Whether nobody but this user, or for a shared folder the administrator, can have written its entries."""
+        known = self._trusted.get(folder)
+        if known is None:
             try:
-                status = os.stat(self.folder)
+                status = os.lstat(folder)
+                is_link_of_others = stat.S_ISLNK(status.st_mode) and not self._is_owned(folder, status)
+                status = os.stat(folder)
             except OSError:
                 return False
-            self._trusted = stat.S_ISDIR(status.st_mode)
-            if hasattr(os, "geteuid"):  # elsewhere the user's profile folder is private by itself
-                self._trusted &= status.st_uid == os.geteuid() and not status.st_mode & 0o022
-        return self._trusted
+            known = stat.S_ISDIR(status.st_mode) and not is_link_of_others and self._is_owned(folder, status)
+            if self._owners:
+                known &= not status.st_mode & 0o022
+            self._trusted[folder] = known
+        return known
+
+    def _is_owned(self, folder: str, status: os.stat_result) -> bool:
+        owners = self._owners
+        return not owners or status.st_uid == owners[0] or (folder is self.shared and status.st_uid == owners[1])
+
+
+def _owners() -> tuple[int, int] | None:
+    # This user and the administrator. Elsewhere the user's profile folder is private by itself.
+    return (os.geteuid(), 0) if hasattr(os, "geteuid") else None

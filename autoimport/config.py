@@ -27,6 +27,7 @@ class Options:
       packages: modules to convert, submodules included; None for the program's own directory tree.
       exclude: modules that are left as they are, submodules included.
       cache_dir: folder of converted modules; None for the user's cache folder.
+      cache_size: megabytes that it may take; cache_shared: a second folder, which is only read.
       stage_after: eager calls before a function is traced, whatever it promises to save; None for the policy.
       report: print the report after the program; report_json: write it to this file.
       strict: a fault in autoimport raises instead of costing speed.
@@ -36,6 +37,8 @@ class Options:
     packages: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     cache_dir: str | None = None
+    cache_size: int = 1024
+    cache_shared: str | None = None
     stage_after: int | None = None
     report: bool = False
     report_json: str | None = None
@@ -130,6 +133,8 @@ SETTINGS = (
     Setting("packages", NAMES, "modules to convert, submodules included (default: the program's own directory tree)"),
     Setting("exclude", NAMES, "modules to leave as they are, submodules included"),
     Setting("cache_dir", PATH, "folder of converted modules (default: autoimport in the user's cache folder)"),
+    Setting("cache_size", COUNT, "megabytes that it may take, least recently used modules go first (default: 1024)"),
+    Setting("cache_shared", PATH, "a second such folder, prepared with `build`, that is only read"),
     Setting("stage_after", COUNT, "trace a function after this many eager calls (default: when it pays off)"),
     Setting("report", SWITCH, "print after the run what became a graph, and why the rest did not"),
     Setting("report_json", PATH, "write the report to this file"),

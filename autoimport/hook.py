@@ -17,7 +17,8 @@ from types import CodeType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from autoimport import config
-from autoimport.cache import Store, default_folder
+from autoimport.cache import MEGABYTE, Store, default_folder
+from autoimport.convert.facts import Converted
 from autoimport.convert.key import content_key
 from autoimport.selection import Selection
 
@@ -47,35 +48,58 @@ class Finder:
     def find_spec(self, fullname: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """The spec of a module to convert (and of TensorFlow, to hear of its import); None for any other."""
         is_wanted = self.selection.by_name(fullname)
-        swap = _converting
-        if fullname == "tensorflow":
-            swap = _announcing
-        elif is_wanted is False or (is_wanted is None and path is not None and not self.selection.by_folders(path)):
+        is_tensorflow = fullname == "tensorflow"
+        if not is_tensorflow and (
+            is_wanted is False or (is_wanted is None and path is not None and not self.selection.by_folders(path))
+        ):
             return None
-        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+        is_behind = False
+        for finder in tuple(sys.meta_path):
+            if not is_behind:
+                is_behind = finder is self
+                continue
             find_spec = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = find_spec(fullname, path, target) if find_spec is not None else None
             if spec is not None:
-                file = getattr(spec.loader, "path", None)
-                if (
-                    has_own_roads(spec.loader)
-                    and isinstance(file, str)
-                    and (swap is _announcing or is_wanted or self.selection.by_file(fullname, file))
-                ):
-                    spec.loader = swap(spec.loader)
+                loader = spec.loader
+                file = getattr(loader, "path", None) or spec.origin
+                if loader is not None and isinstance(file, str):
+                    if is_tensorflow:
+                        if has_own_roads(loader):
+                            spec.loader = _swapped(_Announcing, loader)
+                    elif is_wanted or self.selection.by_file(fullname, file):
+                        spec.loader = self._converting(fullname, loader)
                 return spec
         return None
+
+    def _converting(self, fullname: str, loader: Any) -> Any:
+        if has_own_roads(loader):
+            return _swapped(_Converting, loader)
+        for kind, adapt in adapters.items():
+            if isinstance(loader, kind):
+                return adapt(loader)
+        left_alone[fullname] = f"it is loaded by {type(loader).__module__}.{type(loader).__qualname__}"
+        return loader
+
+
+# Modules that were selected but are as Python, or somebody else, has made them -> why.
+left_alone: dict[str, str] = {}
+# Kinds of loaders that give code in a way of their own -> what makes a converting loader of one; see integrations.
+adapters: dict[type, Callable[[Any], Any]] = {}
 
 
 def has_own_roads(loader: Any) -> TypeGuard[SourceFileLoader]:
     """Whether the loader gets its code from a source file as Python's own does."""
-    kind = type(loader)
-    return isinstance(loader, SourceFileLoader) and all(
-        getattr(kind, name, None) is getattr(SourceFileLoader, name) for name in _OWN_ROADS
-    )
+    return isinstance(loader, SourceFileLoader) and (type(loader) is SourceFileLoader or _has_own_roads(type(loader)))
+
+
+def _has_own_roads(kind: type) -> bool:
+    return all(getattr(kind, name, None) is getattr(SourceFileLoader, name) for name in _OWN_ROADS)
 
 
 class _Converting(SourceFileLoader):
+    stands_for: type[SourceFileLoader]
+
     @part_of_import
     def get_code(self, fullname: str) -> CodeType | None:
         converted = code_from_cache(self, fullname)
@@ -85,6 +109,10 @@ class _Converting(SourceFileLoader):
         plain = super().get_code(fullname)
         return code_from_source(self, fullname) or plain
 
+    def __reduce__(self) -> Any:
+        """Copy and pickle as what it stands for; a copy converts nothing."""
+        return _restored, (type(self).stands_for, dict(self.__dict__))
+
 
 class _Announcing(SourceFileLoader):
     @part_of_import
@@ -93,34 +121,31 @@ class _Announcing(SourceFileLoader):
         attach()
 
 
+def _restored(kind: type[SourceFileLoader], state: dict[str, Any]) -> SourceFileLoader:
+    loader = kind.__new__(kind)
+    loader.__dict__.update(state)
+    return loader
+
+
 @cache
 def _combined(ours: type[SourceFileLoader], theirs: type[SourceFileLoader]) -> type[SourceFileLoader]:
     """A class that is `theirs` in all but one method, down to its name."""
     bases = (ours,) if theirs is SourceFileLoader else (ours, theirs)
-    return type(theirs.__name__, bases, {"__module__": theirs.__module__, "__qualname__": theirs.__qualname__})
+    names = {"__module__": theirs.__module__, "__qualname__": theirs.__qualname__, "stands_for": theirs}
+    return type(theirs.__name__, bases, names)
 
 
 def _swapped(ours: type[SourceFileLoader], loader: SourceFileLoader) -> SourceFileLoader:
-    kind = _combined(ours, type(loader))
-    swapped = kind.__new__(kind)
-    swapped.__dict__.update(loader.__dict__)
-    return swapped
-
-
-def _converting(loader: SourceFileLoader) -> SourceFileLoader:
-    return _swapped(_Converting, loader)
-
-
-def _announcing(loader: SourceFileLoader) -> SourceFileLoader:
-    return _swapped(_Announcing, loader)
+    return _restored(_combined(ours, type(loader)), loader.__dict__)
 
 
 def code_from_cache(loader: SourceFileLoader, fullname: str) -> CodeType | None:
     """The module's converted code if it is in the cache, its gates made to work."""
     try:
-        return load_cached(loader.get_data(loader.path), loader.path, _name_of(fullname))
+        source = loader.get_data(loader.path)
     except OSError:
         return None  # Python meets it again, and says so
+    return load_cached(source, loader.path, _name_of(fullname))
 
 
 def code_from_source(loader: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -137,102 +162,118 @@ def _name_of(fullname: str) -> str:
     return "__main__" if _finder and _finder.selection.main == fullname and fullname not in sys.modules else fullname
 
 
-def load_cached(source: bytes, path: str, name: str) -> CodeType | None:
+def load_cached(source: bytes, path: str, name: str, variant: str = "") -> CodeType | None:
     """Source -> code from the cache, or None; see `convert`."""
     started = time.perf_counter()
-    with _Guard(path) as guard:
-        key = content_key(source)
+    try:
+        key = content_key(source) + variant
         entry = store().load(key, path)
-        if entry is not None:
+        if entry is None:
+            return None
 
-            def load_forms() -> tuple[CodeType | None, ...]:
-                return store().load_forms(key, path) or _converted_again(source, path, len(entry.functions))
+        def load_forms() -> tuple[CodeType | None, ...]:
+            return store().load_forms(key, path) or _forms_again(source, path, key, len(entry.functions))
 
-            _register(entry, name, path, load_forms, is_cached=True, started=started)
-            guard.code = entry.code
-    return guard.code
+        _register(entry, name, path, load_forms, gates=entry.gates, started=started)
+        return entry.code
+    except Exception as error:
+        _failed(path, error)
+        return None
 
 
-def convert(source: bytes, path: str, name: str) -> CodeType | None:
+def convert(
+    source: bytes, path: str, name: str, variant: str = "", rewrite: Callable[[Any], None] | None = None
+) -> CodeType | None:
     """Source -> code, converted now and kept in the cache.
 
     Args:
       source, path: the module's text and file.
       name: its `__name__`, for the report.
+      variant: hex digits that tell code that has been rewritten from other code of the same source.
+      rewrite: changes the tree of the eager forms before it is compiled.
     Returns:
       The module's code, its gates made to work, or None if it must stay plain Python.
     """
     started = time.perf_counter()
-    with _Guard(path) as guard:
-        # Not at the top: conversion loads gast, which a warm start does without.
-        from autoimport.convert.module import convert_module
-        from autoimport.convert.parse import quietly
+    try:
+        key = content_key(source) + variant
+        converted = _converted(source, path, key, rewrite)
+        if converted is None:
+            return None
+        _register(converted, name, path, lambda: converted.forms, gates=None, started=started)
+        return converted.code
+    except Exception as error:
+        _failed(path, error)
+        return None
 
-        with quietly():  # Python has compiled the module already, and given its warnings
-            converted = convert_module(source, path)
-        _register(converted, name, path, lambda: converted.forms, is_cached=False, started=started)
-        guard.code = converted.code
-        store().save(content_key(source), converted)
-    return guard.code
+
+def _converted(source: bytes, path: str, key: str, rewrite: Callable[[Any], None] | None) -> Converted | None:
+    """The module, converted and kept; None if that fails as a whole. What has failed in parts is not kept."""
+    # Not at the top: conversion loads gast, which a warm start does without.
+    from autoimport.convert.module import convert_module
+    from autoimport.convert.parse import quietly
+
+    with quietly():  # Python has compiled the module already, and given its warnings
+        converted = convert_module(source, path, key=key, strict=config.current().strict, rewrite=rewrite)
+    for fault in converted.faults[:1]:
+        complain(f"{path} runs as plain Python, wholly or in parts: it could not be converted", fault)
+    if converted.faults:
+        return converted if converted.functions else None
+    if not sys.dont_write_bytecode:
+        store().save(key, converted)
+    return converted
 
 
 def _register(
-    module: Any, name: str, path: str, load_forms: Callable[[], Any], *, is_cached: bool, started: float
+    module: Any, name: str, path: str, load_forms: Callable[[], Any], *, gates: bytes | None, started: float
 ) -> None:
     from autoimport.staging.registry import register_module
 
     elapsed = (time.perf_counter() - started) * 1e3
-    register_module(module.key, name, path, module.functions, load_forms, cached=is_cached, convert_ms=elapsed)
+    is_cached = gates is not None
+    register_module(
+        module.key, name, path, module.functions, load_forms, cached=is_cached, convert_ms=elapsed, gates=gates
+    )
 
 
-def _converted_again(source: bytes, path: str, count: int) -> tuple[CodeType | None, ...]:
+def _forms_again(source: bytes, path: str, key: str, count: int) -> tuple[CodeType | None, ...]:
     """The graph forms of a module whose entry has gone or is damaged."""
-    with _Guard(path):
-        from autoimport.convert.module import convert_module
-        from autoimport.convert.parse import quietly
-
-        with quietly():
-            converted = convert_module(source, path)
-        store().save(content_key(source), converted)
-        return converted.forms
-    return (None,) * count
+    try:
+        converted = _converted(source, path, key, None)
+    except Exception as error:
+        _failed(path, error)
+        converted = None
+    return converted.forms if converted is not None else (None,) * count
 
 
-class _Guard:
-    """Around our own work on a module: what fails here costs speed, with one line on stderr; it raises if strict."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.code: CodeType | None = None
-
-    def __enter__(self) -> _Guard:
-        return self
-
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> bool:
-        if error is None:
-            return False
-        if not isinstance(error, Exception) or config.current().strict:
-            return False
-        complain(f"{self.path} runs as plain Python: it could not be converted", error)
-        return True
+def _failed(path: str, error: Exception) -> None:
+    """Our own work on a module has failed: that costs speed, with one line on stderr; it raises if strict."""
+    if config.current().strict:
+        raise error
+    complain(f"{path} runs as plain Python: it could not be converted", error)
 
 
 def complain(what: str, error: Exception) -> None:
     """Say on stderr, in one line, what a fault of ours leads to."""
+    if sys.stderr is None:
+        return
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     print(f"autoimport: {what} ({reason}); please report this", file=sys.stderr)
 
 
 _finder: Finder | None = None
 _store: Store | None = None
+_store_options: config.Options | None = None
 
 
 def store() -> Store:
     """The cache of the effective options."""
-    global _store
-    folder = config.current().cache_dir or default_folder()
-    if _store is None or _store.folder != folder:
-        _store = Store(folder)
+    global _store, _store_options
+    options = config.current()
+    if _store is None or _store_options is not options:
+        _store, _store_options = Store(
+            options.cache_dir or default_folder(), options.cache_size * MEGABYTE, options.cache_shared
+        ), options
     return _store
 
 

@@ -21,20 +21,24 @@ class Selection:
       root: the program's directory, absolute; its tree is converted when `packages` is None.
       packages, exclude: as in `Options`.
       main: name of the module that is run as `__main__`, if it is run by name.
+      volunteers: packages that have asked for it themselves; converted whatever `packages` says, unless excluded.
     """
 
     root: str
     packages: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     main: str | None = None
+    volunteers: tuple[str, ...] = ()
     _environments: dict[str, bool] = field(default_factory=dict)
 
     def by_name(self, name: str) -> bool | None:
         """Whether the module is wanted; None when its file decides."""
-        if covers(self.exclude, name) or covers(("autoimport",), name):
+        if name.partition(".")[0] == "autoimport" or (self.exclude and covers(self.exclude, name)):
             return False
         if name == "__main__" or name == self.main:
             return None
+        if self.volunteers and covers(self.volunteers, name):
+            return True
         if self.packages is not None:
             return covers(self.packages, name)
         return False if name.partition(".")[0] in sys.stdlib_module_names else None

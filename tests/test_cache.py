@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autoimport import cache
 from autoimport.cache import Store, default_folder
 from autoimport.convert.facts import Converted, FunctionFacts
 
@@ -41,7 +42,7 @@ def test_an_entry_comes_back_as_it_was_saved(store):
     original = converted()
     store.save(KEY, original)
     entry = store.load(KEY, "old.py")
-    assert (entry.key, entry.code, entry.functions) == (KEY, original.code, original.functions)
+    assert (entry.key, entry.code, tuple(entry.functions)) == (KEY, original.code, original.functions)
     assert store.load_forms(KEY, "old.py") == original.forms
 
 
@@ -104,13 +105,13 @@ def test_no_entry_with_a_flipped_bit_ever_loads(store, data, suffix):
     assert (store.load(KEY, "x.py") if suffix == ".code" else store.load_forms(KEY, "x.py")) is None
 
 
-@pytest.mark.parametrize("value", [None, 7, (), (1, 2), ("k", None, ()), ("k", compile("1", "x", "eval"), (1,)), [1]])
+@pytest.mark.parametrize("value", [None, 7, (), (1, 2), ("k", None, ()), ("k", compile("1", "x", "eval"), b""), [1]])
 def test_a_well_written_entry_of_another_shape_does_not_load(store, value):
     store.save(KEY, converted())
     payload = marshal.dumps(value)
     for suffix in (".code", ".forms"):
         with open(file_of(store, suffix), "wb") as file:
-            file.write(b"autoimport 1\n" + hashlib.sha256(payload).digest() + payload)
+            file.write(cache._MAGIC + hashlib.sha256(payload).digest() + payload)
     assert store.load(KEY, "x.py") is None
     assert store.load_forms(KEY, "x.py") == (() if value == () else None)
 
@@ -130,12 +131,6 @@ def test_an_entry_that_is_a_directory_is_no_entry(store):
     assert store.load(KEY, "x.py") is None
     store.save(KEY, converted())
     assert sorted(os.listdir(store.folder)) == [KEY + ".code", KEY + ".forms"]
-
-
-def test_no_bytecode_means_no_entry(store, monkeypatch):
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    store.save(KEY, converted())
-    assert not os.path.exists(store.folder)
 
 
 def fail(*args, **kwargs):
@@ -198,3 +193,5 @@ def test_the_default_folder_is_the_users_cache_folder(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", "/home/me")
     assert default_folder() == "/home/me/.cache/autoimport"
+    monkeypatch.setattr(sys, "pycache_prefix", "/var/bytecode")
+    assert default_folder() == "/var/bytecode/autoimport"

@@ -24,7 +24,7 @@ def conversions(monkeypatch, tmp_path):
     """A converter that marks the code it makes; the names of the files that it has converted."""
     seen = []
 
-    def convert_module(source, path, *, key=None):
+    def convert_module(source, path, *, key=None, strict=None, rewrite=None):
         seen.append(os.path.basename(path))
         if b"# faulty" in source:
             raise RuntimeError("converter fault\non two lines")
@@ -96,6 +96,13 @@ def test_a_damaged_cache_is_rebuilt_without_a_word(program, conversions, tmp_pat
     assert importlib.import_module("mine").converted
     assert conversions == ["mine.py", "mine.py"]
     assert capfd.readouterr() == ("", "")
+
+
+def test_no_bytecode_means_no_entry(program, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    write(program, "mine.py", "x = 1\n")
+    assert importlib.import_module("mine").converted
+    assert not os.path.exists(tmp_path / "cache")
 
 
 def test_forms_that_have_gone_are_converted_again(program, conversions, tmp_path):

@@ -38,9 +38,11 @@ class Converted:
       code: the module's code object, eager forms with gates (CPython's own code where nothing was gated).
       forms: the graph form of each function in `functions` order, None where `has_form` is false.
       functions: facts in site order.
+      faults: what has failed in the converter, if anything: such a module runs, but is not worth keeping.
     """
 
     key: str
     code: CodeType
     forms: tuple[CodeType | None, ...]
     functions: tuple[FunctionFacts, ...]
+    faults: tuple[Exception, ...] = ()

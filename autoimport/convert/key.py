@@ -11,14 +11,23 @@ from functools import cache
 
 def key_parts(source: bytes | str) -> dict[str, str]:
     """What a conversion depends on, by name; the same parts always give the same code objects."""
-    text = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
-    return {"source": hashlib.sha256(text).hexdigest(), **_circumstances()}
+    return {"source": hashlib.sha256(_encoded(source)).hexdigest(), **_circumstances()}
 
 
 def content_key(source: bytes | str) -> str:
     """The hex key of the module with this source."""
-    parts = key_parts(source)
-    return hashlib.sha256("\n".join(f"{name}={value}" for name, value in parts.items()).encode()).hexdigest()[:32]
+    digest = _digest_of_circumstances().copy()
+    digest.update(_encoded(source))
+    return digest.hexdigest()[:32]
+
+
+def _encoded(source: bytes | str) -> bytes:
+    return source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
+
+
+@cache
+def _digest_of_circumstances() -> hashlib._Hash:
+    return hashlib.sha256("".join(f"{name}={value}\n" for name, value in _circumstances().items()).encode())
 
 
 @cache
@@ -28,7 +37,14 @@ def _circumstances() -> dict[str, str]:
         "gast": _gast_version(),
         "python": f"{sys.implementation.cache_tag}-{importlib.util.MAGIC_NUMBER.hex()}",
         "optimize": str(sys.flags.optimize),
+        "debug_ranges": str(not _leaves_out_ranges()),
     }
+
+
+def _leaves_out_ranges() -> bool:
+    # sys.flags does not know of it.
+    environ = {} if sys.flags.ignore_environment else os.environ
+    return "no_debug_ranges" in sys._xoptions or bool(environ.get("PYTHONNODEBUGRANGES"))
 
 
 def _text_hash(folder: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from autoimport.convert.key import content_key, key_parts
 
 
@@ -17,7 +19,7 @@ def test_another_source_has_another_key() -> None:
 
 
 def test_the_parts_of_a_key_have_names() -> None:
-    assert ["source", "converter", "gast", "python", "optimize"] == list(key_parts(""))
+    assert ["source", "converter", "gast", "python", "optimize", "debug_ranges"] == list(key_parts(""))
 
 
 def test_a_source_with_surrogates_has_a_key() -> None:
@@ -35,7 +37,8 @@ print(content_key("x"), "gast" in sys.modules)
     assert int(out[0], 16)
 
 
-def test_an_optimizing_python_has_keys_of_its_own() -> None:
+@pytest.mark.parametrize("options", [["-O"], ["-X", "no_debug_ranges"]], ids=" ".join)
+def test_a_python_that_compiles_otherwise_has_keys_of_its_own(options: list[str]) -> None:
     program = "from autoimport.convert.key import content_key; print(content_key('x'))"
-    run = subprocess.run([sys.executable, "-O", "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, *options, "-c", program], capture_output=True, text=True, check=True)
     assert content_key("x") != run.stdout.strip()
