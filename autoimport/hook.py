@@ -166,13 +166,13 @@ def load_cached(source: bytes, path: str, name: str, variant: str = "") -> CodeT
     """Source -> code from the cache, or None; see `convert`."""
     started = time.perf_counter()
     try:
-        key = content_key(source) + variant
+        key = content_key(source, is_main=name == "__main__") + variant
         entry = store().load(key, path)
         if entry is None:
             return None
 
         def load_forms() -> tuple[CodeType | None, ...]:
-            return store().load_forms(key, path) or _forms_again(source, path, key, len(entry.functions))
+            return store().load_forms(key, path) or _forms_again(source, path, name, key, len(entry.functions))
 
         _register(entry, name, path, load_forms, gates=entry.gates, started=started)
         return entry.code
@@ -196,8 +196,8 @@ def convert(
     """
     started = time.perf_counter()
     try:
-        key = content_key(source) + variant
-        converted = _converted(source, path, key, rewrite)
+        key = content_key(source, is_main=name == "__main__") + variant
+        converted = _converted(source, path, name, key, rewrite)
         if converted is None:
             return None
         _register(converted, name, path, lambda: converted.forms, gates=None, started=started)
@@ -207,14 +207,18 @@ def convert(
         return None
 
 
-def _converted(source: bytes, path: str, key: str, rewrite: Callable[[Any], None] | None) -> Converted | None:
+def _converted(
+    source: bytes, path: str, name: str, key: str, rewrite: Callable[[Any], None] | None
+) -> Converted | None:
     """The module, converted and kept; None if that fails as a whole. What has failed in parts is not kept."""
     # Not at the top: conversion loads gast, which a warm start does without.
     from autoimport.convert.module import convert_module
     from autoimport.convert.parse import quietly
 
     with quietly():  # Python has compiled the module already, and given its warnings
-        converted = convert_module(source, path, key=key, strict=config.current().strict, rewrite=rewrite)
+        converted = convert_module(
+            source, path, key=key, is_main=name == "__main__", strict=config.current().strict, rewrite=rewrite
+        )
     for fault in converted.faults[:1]:
         complain(f"{path} runs as plain Python, wholly or in parts: it could not be converted", fault)
     if converted.faults:
@@ -236,10 +240,10 @@ def _register(
     )
 
 
-def _forms_again(source: bytes, path: str, key: str, count: int) -> tuple[CodeType | None, ...]:
+def _forms_again(source: bytes, path: str, name: str, key: str, count: int) -> tuple[CodeType | None, ...]:
     """The graph forms of a module whose entry has gone or is damaged."""
     try:
-        converted = _converted(source, path, key, None)
+        converted = _converted(source, path, name, key, None)
     except Exception as error:
         _failed(path, error)
         converted = None

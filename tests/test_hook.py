@@ -24,7 +24,7 @@ def conversions(monkeypatch, tmp_path):
     """A converter that marks the code it makes; the names of the files that it has converted."""
     seen = []
 
-    def convert_module(source, path, *, key=None, strict=None, rewrite=None):
+    def convert_module(source, path, *, key=None, is_main=False, strict=None, rewrite=None):
         seen.append(os.path.basename(path))
         if b"# faulty" in source:
             raise RuntimeError("converter fault\non two lines")

@@ -9,14 +9,15 @@ import sys
 from functools import cache
 
 
-def key_parts(source: bytes | str) -> dict[str, str]:
+def key_parts(source: bytes | str, *, is_main: bool = False) -> dict[str, str]:
     """What a conversion depends on, by name; the same parts always give the same code objects."""
-    return {"source": hashlib.sha256(_encoded(source)).hexdigest(), **_circumstances()}
+    return {"source": hashlib.sha256(_encoded(source)).hexdigest(), "main": str(is_main), **_circumstances()}
 
 
-def content_key(source: bytes | str) -> str:
-    """The hex key of the module with this source."""
+def content_key(source: bytes | str, *, is_main: bool = False) -> str:
+    """The hex key of the module with this source; one that is run as the program is converted differently."""
     digest = _digest_of_circumstances().copy()
+    digest.update(b"main\n" if is_main else b"\n")
     digest.update(_encoded(source))
     return digest.hexdigest()[:32]
 

@@ -19,7 +19,7 @@ def test_another_source_has_another_key() -> None:
 
 
 def test_the_parts_of_a_key_have_names() -> None:
-    assert ["source", "converter", "gast", "python", "optimize", "debug_ranges"] == list(key_parts(""))
+    assert ["source", "main", "converter", "gast", "python", "optimize", "debug_ranges"] == list(key_parts(""))
 
 
 def test_a_source_with_surrogates_has_a_key() -> None:
