@@ -25,7 +25,7 @@ from autoimport.operators.asserts import assert_, raise_
 from autoimport.operators.calls import call
 from autoimport.operators.comparisons import chain, eq, in_, is_, is_not, ne, not_in
 from autoimport.operators.conditionals import if_, if_exp
-from autoimport.operators.formatting import format_, mod
+from autoimport.operators.formatting import format_, fstring, mod
 from autoimport.operators.lists import set_element_type, stack
 from autoimport.operators.logic import and_, not_, or_, truth
 from autoimport.operators.loops import for_, while_
@@ -52,6 +52,7 @@ __all__ = [
     "forbid",
     "format_",
     "free",
+    "fstring",
     "global_",
     "handlers",
     "if_",

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from autoimport.operators import lists, math_functions, observer, python_builtins
 from autoimport.operators.access import iterate
-from autoimport.operators.formatting import check_text
+from autoimport.operators.formatting import method_of_string
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Number
 from autoimport.operators.symbolic import in_graph
@@ -57,8 +57,10 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             owner = lists.stand_in(owner)
             if isinstance(owner, lists.TensorList):
                 owner.items()  # gives up, unless the length is known after all
-        elif isinstance(owner, str) and fn.__name__ in ("format", "format_map", "join"):
-            args = _text_arguments(fn.__name__, args, kwargs)
+    if observer.current() is not None:
+        text = method_of_string(fn, args)
+        if text is not None:
+            return text[0](*text[1], **kwargs)
     args = tuple(_argument(fn, arg) for arg in args)
     kwargs = {name: _argument(fn, arg) for name, arg in kwargs.items()}
     if fn is tf.constant:
@@ -86,14 +88,6 @@ def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if name in ("extend", "update", "extendleft") or name.endswith("_update"):
         args = tuple(arg if isinstance(arg, dict) else iterate(arg) for arg in args)
     return fn(*args, **kwargs)
-
-
-def _text_arguments(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    if method == "join" and observer.current() is not None:
-        return tuple(list(iterate(arg)) for arg in args)
-    for arg in (*args, *kwargs.values()):
-        check_text(arg)
-    return args
 
 
 def _argument(fn: Any, arg: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autoimport.operators import heap, lists, observer
+from autoimport.operators import heap, lists, observer, text
 from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.predicates import predicate
 from autoimport.operators.structures import Leaf, Node, capture
@@ -83,9 +83,10 @@ def if_exp(cond: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
 
 @dataclass
 class _Branch:
-    """What one branch did: the nodes of its values, and of the places that it changed. None: it raised."""
+    """What one branch did: nodes of its values, of what it printed, and of the places that it changed. None: it raised."""
 
     values: list[Node] | None = None
+    printed: list[Node] = field(default_factory=list)
     places: dict[heap.Place, Node] = field(default_factory=dict)
     before: dict[heap.Place, Any] = field(default_factory=dict)
     error: Diverged | None = None
@@ -127,9 +128,11 @@ def choose(
     join = joined[0]
     tensors = iter(tf.nest.flatten(outputs))
     built = [node.build(tensors) for node in join.left]
-    for place, value in zip(join.places, built[len(names) :], strict=True):
+    for place, value in zip(join.places, built[len(names) :], strict=False):
         heap.record(place)
         place.write(value)
+    for printed in built[len(names) + len(join.places) :]:
+        text.hand_on(printed)
     if join.diverged:
         _raise_after(left.error)
     return tuple(built[: len(names)])
@@ -137,10 +140,11 @@ def choose(
 
 def _run(branch: Callable[[], tuple[Any, ...]]) -> _Branch:
     """Build a branch, and undo what it did to objects."""
-    with heap.journal() as journal:
+    with heap.journal() as journal, text.branch() as printed:
         result = _Branch()
         try:
             result.values = [capture(value) for value in branch()]
+            result.printed = [capture(value) for value in printed]
             changes = heap.graph_changes(journal)
             result.places = {place: capture(value) for place, value in changes.items()}
             result.before = {place: journal.before[place] for place in changes}
@@ -166,7 +170,7 @@ def _raise_after(error: Diverged | None) -> NoReturn:
 
 @dataclass
 class _Joined:
-    """Both branches' nodes, made alike: first the values, then the places."""
+    """Both branches' nodes, made alike: first the values, then the places, then what one of them prints."""
 
     left: list[Node]
     right: list[Node]
@@ -184,7 +188,7 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
     lefts, rights = _nodes(left, places, before), _nodes(right, places, before)
     if lefts is None or rights is None:
         # Where one branch raises, the other one's values win; the first ends with something of the same type.
-        taken = lefts or rights or []
+        taken = [*(lefts or rights or []), *(left.printed if rights is None else right.printed)]
         try:
             stand_ins = [_after_effects(zeros(node)) for node in taken]
         except Mismatch as mismatch:
@@ -198,6 +202,9 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
             pairs.append(unifier.unify(name, a, b))
         except Mismatch as mismatch:
             raise mismatch_error(name, mismatch, _WHERE) from None
+    nothing = capture(None)
+    pairs += [unifier.unify("what is printed", node, nothing) for node in left.printed]
+    pairs += [unifier.unify("what is printed", nothing, node) for node in right.printed]
     return _Joined([a for a, _ in pairs], [b for _, b in pairs], places)
 
 

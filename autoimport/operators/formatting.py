@@ -1,48 +1,44 @@
-"""f-string fields and `%` -> text; where a symbolic value would show, a trace of ours gives up."""
+"""f-strings, `%`, `str`, `repr`, `format` and methods of strings -> text, or a `Text` made after each launch of a trace of ours."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from autoimport.operators import observer
-from autoimport.operators.access import iterate
-from autoimport.operators.checks import refuse
-from autoimport.operators.lists import stand_in
-from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.text import METHODS, TextMethod, later, percent
 
-_CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
-_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None)})
+_CONVERSIONS: dict[str | None, Callable[[Any], Any]] = {"s": str, "r": repr, "a": ascii}
 
 
-def format_(x: Any, conversion: str | None = None, spec: str = "") -> str:
+def fstring(*parts: Any) -> Any:
+    """The f-string of these literals and formatted fields."""
+    return later(_join, *parts)
+
+
+def format_(x: Any, conversion: str | None = None, spec: Any = "") -> Any:
     """The text of one field of an f-string: `{x!conversion:spec}`."""
-    check_text(x)
     if conversion:
-        x = _CONVERSIONS[conversion](x)
-    return format(x, spec)
+        x = later(_CONVERSIONS[conversion], x, how=str if conversion == "s" else repr)
+    return later(format, x, spec, how=str)
 
 
 def mod(x: Any, y: Any) -> Any:
     """`x % y`, which formats if `x` is a string."""
-    if isinstance(x, (str, bytes)):
-        check_text(y)
-    return x % y
+    return percent(x, y) if isinstance(x, (str, bytes)) else x % y
 
 
-def check_text(x: Any) -> None:
-    """Give a trace of ours up if the text of `x` is not known while the graph is built."""
-    trace = observer.current()
-    if trace is None or type(x) in _PLAIN:
-        return
-    if is_symbolic(stand_in(x)):
-        refuse("the text of a symbolic value is needed while the graph is built")
-    if type(x) in (tuple, list, set, frozenset):
-        for value in iterate(x):
-            check_text(value)
-    elif type(x) is dict:
-        for key in iterate(x):
-            check_text(key)
-            check_text(trace.read_item(x, key))
-    else:  # its `__str__`, `__repr__` or `__format__` is somebody's code
-        trace.call(str, (x,), {})
+def method_of_string(fn: Any, args: tuple[Any, ...]) -> tuple[TextMethod, tuple[Any, ...]] | None:
+    """A method of a string that makes another one, with its arguments, if `fn` is one."""
+    if type(fn) is TextMethod:
+        return fn, args
+    if getattr(fn, "__name__", None) not in METHODS:
+        return None
+    if isinstance(fn.__self__ if hasattr(fn, "__self__") else None, str):
+        return TextMethod(fn.__self__, fn.__name__), args
+    if getattr(fn, "__objclass__", None) is str and args and isinstance(args[0], str):
+        return TextMethod(args[0], fn.__name__), args[1:]
+    return None
+
+
+def _join(*parts: str) -> str:
+    return "".join(parts)

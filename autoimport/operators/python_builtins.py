@@ -17,12 +17,12 @@ from autoimport.operators import access, folds, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.checks import refuse
 from autoimport.operators.conversions import to_bool, to_float, to_int
-from autoimport.operators.formatting import check_text
 from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.logic import python_truth, truth
 from autoimport.operators.numbers import Number
 from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.text import Text, later, show
 from autoimport.operators.undefined import MaybeNone
 
 _MISSING: Any = object()
@@ -206,28 +206,28 @@ def bool_(*args: Any) -> Any:
 
 
 def print_(*args: Any, **kwargs: Any) -> None:
-    """`print(...)`: at once in the person's graph, as today; impossible in a trace of ours."""
-    access.forbid("print")
-    print(*args, **kwargs)  # the person's own print
+    """`print(...)`: at once in the person's graph, as today; after each launch of a trace of ours."""
+    if observer.current() is None:
+        print(*args, **kwargs)  # the person's own print
+    else:
+        show(args, kwargs)
 
 
 def str_(*args: Any, **kwargs: Any) -> Any:
     """`str(x)`."""
-    if len(args) == 1:
-        check_text(args[0])
-    return str(*args, **kwargs)
+    if len(args) != 1 or kwargs:
+        return plain_call(str, *args, **kwargs)
+    return later(str, *args, how=str)
 
 
-def repr_(x: Any, /) -> str:
+def repr_(x: Any, /) -> Any:
     """`repr(x)`."""
-    check_text(x)
-    return repr(x)
+    return later(repr, x, how=repr)
 
 
-def format_builtin(x: Any, spec: str = "", /) -> str:
+def format_builtin(x: Any, spec: Any = "", /) -> Any:
     """`format(x, spec)`."""
-    check_text(x)
-    return format(x, spec)
+    return later(format, x, spec, how=str)
 
 
 def getattr_(obj: Any, name: str, /, *default: Any) -> Any:
@@ -282,6 +282,8 @@ def type_(*args: Any, **kwargs: Any) -> Any:
         return type(*args, **kwargs)
     if isinstance(args[0], Number):
         return args[0].kind
+    if type(args[0]) is Text:
+        return str
     if is_symbolic(args[0]) and observer.current() is not None:
         refuse("the type of a symbolic value")
     return type(args[0])

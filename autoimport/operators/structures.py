@@ -15,6 +15,7 @@ import tensorflow as tf
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import DTYPES, FAR, Known, Number
+from autoimport.operators.text import Text
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
 
 
@@ -200,6 +201,8 @@ def _build_composite(spec: Any, tensors: list[Any]) -> Any:
 def _container_keys(value: Any) -> tuple[Any, ...] | None:
     if type(value) in (list, tuple):
         return tuple(range(len(value)))
+    if type(value) is Text:
+        return tuple(range(1 + len(value.args)))
     if type(value) is dict:
         return tuple(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -214,6 +217,8 @@ def _container_keys(value: Any) -> tuple[Any, ...] | None:
 def _items(value: Any, keys: tuple[Any, ...]) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return list(value)
+    if type(value) is Text:
+        return [value.fn, *value.args]
     return [value[key] if isinstance(value, dict) else getattr(value, key) for key in keys]
 
 
@@ -222,6 +227,8 @@ def build_container(label: tuple[type, tuple[Any, ...]], children: list[Any]) ->
     cls, keys = label
     if cls in (list, tuple):
         return cls(children)
+    if cls is Text:
+        return Text(children[0], children[1:])
     if issubclass(cls, dict):
         return dict(zip(keys, children, strict=True))
     if issubclass(cls, tuple):

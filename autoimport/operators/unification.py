@@ -6,6 +6,7 @@ tensor lists, and what may be missing, or None, gets a flag. Where nothing of th
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ from autoimport.operators.lists import Leaf as ItemLeaf
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import DTYPES, Known
 from autoimport.operators.structures import Leaf, Node, as_number, build_container, capture, describe, fits, variant
+from autoimport.operators.text import Text
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), tf.DType, tf.TensorShape)
@@ -61,6 +63,8 @@ class Unifier:
                 if absent(left) and absent(right):
                     return left, left
                 return self._maybe(cls, absent, name, left, right)
+        if self.identity and observer.current() is not None and _is_text(left) and _is_text(right):
+            return self._texts(name, left, right)
         if left.kind == right.kind == "container":
             return self._containers(name, left, right)
         if _is_maybe(left, NumberOrTensor) or _is_maybe(right, NumberOrTensor):
@@ -98,6 +102,21 @@ class Unifier:
         return (
             Node("container", left.label, None, tuple(a for a, _ in pairs)),
             Node("container", left.label, None, tuple(b for _, b in pairs)),
+        )
+
+    def _texts(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
+        """Two strings: the one that is there after the launch, unless both are made in the same way."""
+        if _equal_constants(left, right):
+            return left, left
+        with contextlib.suppress(Mismatch):
+            if left.kind == right.kind == "container":
+                return self._containers(name, left, right)
+        fn, nothing = Node("constant", value=_whichever), Node("constant")
+        label = (Text, (0, 1, 2))
+        return self._containers(
+            name,
+            Node("container", label, None, (fn, left, nothing)),
+            Node("container", label, None, (fn, nothing, right)),
         )
 
     def _number_or_tensor(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
@@ -146,6 +165,14 @@ class Unifier:
             structure = TensorList(a.label, []).merged_structure(TensorList(b.label, []))
             return dataclasses.replace(_bare(a), label=structure), dataclasses.replace(_bare(b), label=structure)
         raise Mismatch(describe(left), describe(right))
+
+
+def _is_text(node: Node) -> bool:
+    return type(node.value) is str if node.kind == "constant" else node.kind == "container" and node.label[0] is Text
+
+
+def _whichever(x: str | None, y: str | None) -> str | None:
+    return y if x is None else x
 
 
 # Lists that differ in length: their items become a TensorList, the only item of the Python list (see lists.py).

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import tf_internals
+from autoimport.staging import registry, tf_internals
 from autoimport.staging.sources import Changing, Check
 
 
@@ -49,6 +49,7 @@ class Specialisation:
       build: from the values behind the inputs and the outputs to the result.
       seen: the shapes and numbers it was made for, by the text of their source (None where any size will do), and
         read: those of another call.
+      callees: the sites that are called in the graph, with how often.
       commits: what to change outside after each launch: where the holder is among the values, the key, how to build
         the value, and how to store it.
       pinned: weak references to the objects without which it is of no use.
@@ -62,6 +63,7 @@ class Specialisation:
     inputs: int
     outputs: int
     build: Build
+    callees: dict[registry.Site, int]
     commits: list[tuple[Build, Any, Build, Callable[[Any, Any, Any], None]]]
     seen: dict[str, Any]
     read: Callable[..., dict[str, Any]]
@@ -72,6 +74,7 @@ class Specialisation:
 
     def __post_init__(self) -> None:
         self._name = self.function.inference_fn.name
+        self.launches = registry.Launches()
         self._config = tf_internals.EXACT_CONFIG if config.current().fidelity == "exact" else b""
 
     def call(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
@@ -91,10 +94,16 @@ class Specialisation:
                 # Eager says what is wrong in its own words, at the person's own line.
                 return EAGER
             raise
+        self.launches.count += 1
         old = values[self.inputs :]
-        result = self.build(old, outputs)
-        if self.commits:
+        try:
+            result = self.build(old, outputs)
             changes = [(holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits]
+        except Exception:
+            if self.pure:
+                return EAGER  # a text, say, that cannot be made of these values
+            raise
+        if changes:
             for holder, key, value, store in changes:
                 if value is not MISSING:
                     store(holder, key, value)

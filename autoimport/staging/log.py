@@ -50,6 +50,12 @@ def _extend(holder: Any, key: Any, value: Any) -> None:
         holder.append(item)
 
 
+def _print(holder: Any, key: Any, value: Any) -> None:
+    if value is not None:  # not under a condition that was false
+        args, kwargs = value
+        holder(*args, **kwargs)
+
+
 class Log:
     """The changes of one trace, each place once, in the order of the first change."""
 
@@ -77,6 +83,10 @@ class Log:
         """`items.append(value)`: the trace has a list of its own for what is appended, which may grow in graph loops."""
         entry = self.entries.setdefault(("append", id(items), None), Entry(items, at, None, [], _extend))
         call(entry.value.append, value)
+
+    def prints(self, printed: Any, at: Source) -> None:
+        """A call of `print`: its arguments as a tuple and a dict, or a `MaybeNone` of that."""
+        self.entries["print", id(printed), None] = Entry(print, at, None, printed, _print)
 
     def read(self, kind: str, holder: Any, key: Any) -> Any:
         """The new value of a place, or MISSING."""

@@ -18,6 +18,7 @@ from autoimport.operators import lists
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.heap import MISSING
 from autoimport.operators.numbers import Number
+from autoimport.operators.text import Text, Verbatim
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor
 from autoimport.staging import trust
 from autoimport.staging.host import Host

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import types
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -17,7 +18,7 @@ import tensorflow as tf
 
 from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import handling, log, special_methods, storing, tf_internals, trust
+from autoimport.staging import handling, log, registry, special_methods, storing, texts, tf_internals, trust
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
@@ -78,6 +79,7 @@ class Trace(observer.Observer):
         self._namespace = namespace
         self._globals = Source("g", "")
         self._cells = {id(cell): Source(f"c[{i}]", names[i]) for i, cell in enumerate(cells)}
+        self.callees: Counter[registry.Site] = Counter()
         self._bails = False
         self._handles = False
 
@@ -294,6 +296,17 @@ class Trace(observer.Observer):
         if reason is not None:
             raise Unstageable(reason)
 
+    def show(self, x: Any, how: Callable[[Any], str] | None) -> Any:
+        return texts.show(x, how, self.call)
+
+    def stream(self, file: Any) -> Any:
+        return texts.stream(file, self.reader)
+
+    def prints(self, printed: Any) -> None:
+        if tf.compat.v1.get_default_graph() is not self._graph:
+            raise Unstageable("prints in a function that TensorFlow calls")
+        self.log.prints(printed, Source(self._constant(print), "print"))
+
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
 
@@ -356,6 +369,8 @@ class Trace(observer.Observer):
                 raise _at(Unstageable(reason, "use tf.random.stateless_* or tf.random.Generator"), operation, file)
             if kind in _HOST:
                 raise _at(Unstageable("runs Python code at run time (tf.py_function)"), operation, file)
+            if kind == "PrintV2" and any(place[0] == "print" for place in self.log.entries):
+                raise _at(Unstageable("prints by print() and by tf.print, whose order a graph would change"), operation, file)
             if kind in ("While", "StatelessWhile"):
                 cost += 100
             cost += kind not in _FREE
@@ -385,6 +400,7 @@ class Trace(observer.Observer):
             inputs=len(expressions),
             outputs=len(plan.tensors),
             build=build,
+            callees=dict(self.callees),
             commits=commits,
             seen=self.reader.seen,
             read=builder.compile_reader(self.reader.seen_at),

@@ -129,7 +129,11 @@ def unpack(value: Any, before: int, after: int | None) -> Any:
     return value
 
 
-def format_(value: Any, conversion: str | None, spec: str) -> str:
+def fstring(*parts: str) -> str:
+    return "".join(parts)
+
+
+def format_(value: Any, conversion: str | None = None, spec: str = "") -> str:
     converted = {"s": str, "r": repr, "a": ascii}[conversion](value) if conversion else value
     return format(converted, spec)
 
