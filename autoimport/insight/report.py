@@ -58,6 +58,8 @@ def verdict(site: Site) -> tuple[str, str | None, int | None]:
     facts = site.facts
     if not facts.has_form:
         return "eager", facts.reason, facts.reason_line
+    if site.state == "eager" and site.within and 2 * site.graph_calls >= site.calls:
+        return "graph", None, None  # too small for a graph of its own, it is part of its callers'
     return site.state, site.reason, site.reason_line
 
 
@@ -65,7 +67,7 @@ def saved_ms(site: Site) -> float | None:
     """About what the graph calls saved, traces paid; None where no eager call or no launch was timed."""
     if site.sample_ms <= 0 or site.graph_ms <= 0:
         return None
-    return site.sample_ms * site.graph_calls - site.graph_ms - site.trace_ms
+    return site.sample_ms * site.own_graph_calls - site.graph_ms - site.trace_ms
 
 
 def place(site: Site) -> str:

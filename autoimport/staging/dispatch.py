@@ -16,6 +16,7 @@ from autoimport.staging import foreign, registry, sampling, tf_internals
 from autoimport.staging.gate import results
 from autoimport.staging.mind import Mind, form_of
 from autoimport.staging.ours import is_ours
+from autoimport.staging.trace import Trace
 
 
 def connect() -> None:
@@ -32,19 +33,28 @@ def connect() -> None:
 
 def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
     """Whether this call ran as a graph; its result then waits in `results`."""
-    site.calls += 1
     if not tf_internals.executing_eagerly():
-        site.graph_calls += 1
-        if site.state in ("cold", "python"):
-            site.state = "graph"
+        trace = observer.current()
+        if isinstance(trace, Trace):
+            trace.callees[site] += 1
+        else:
+            _count_in_graph(site)
         results.stack.append(form_of(site, frame.f_globals, cells)(*args))
         return True
+    site.own_calls += 1
     if site.closed or _debugging():
         return False
     mind: Mind | None = site.mind
     if mind is None:
         mind = site.mind = Mind(site)
     return mind.enter(frame, cells, args)
+
+
+def _count_in_graph(site: registry.Site) -> None:
+    site.own_calls += 1
+    site.own_graph_calls += 1
+    if site.state in ("cold", "python"):
+        site.state = "graph"
 
 
 def _debugging() -> bool:

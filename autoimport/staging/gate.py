@@ -44,8 +44,8 @@ def enter(key: str, index: int, cells: Any, /, *args: Any) -> bool:
             attach()
     if _enter is not None:
         return _enter(site, sys._getframe(1), cells, args)
-    site.calls += 1
-    if site.calls >= PYTHON_AFTER:
+    site.own_calls += 1
+    if site.own_calls >= PYTHON_AFTER:
         site.close("python")
     return False
 
@@ -101,5 +101,5 @@ def attach() -> None:
     _enter = dispatch.enter
     for site in registry.all_sites():
         if site.state == "python":
-            site.calls = 0
+            site.own_calls = 0
             site.reopen()

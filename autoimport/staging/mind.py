@@ -66,7 +66,7 @@ class Mind:
         return self._cold(frame, cells, args)
 
     def _done(self, result: Any, start: float) -> bool:
-        self._site.graph_calls += 1
+        self._site.own_graph_calls += 1
         self._site.graph_ms += 1e3 * (time.perf_counter() - start)
         results.stack.append(result)
         return True
@@ -196,6 +196,10 @@ class Mind:
         self._specialisations.insert(0, specialisation)
         specialisation.drop_with_its_objects(weakref.WeakMethod(self._drop))
         site.state = "graph"
+        for callee, times in specialisation.callees.items():
+            callee.within.append((specialisation.launches, times))
+            if callee.state in ("cold", "python"):
+                callee.state = "graph"
         return self._bailed() if result is EAGER else self._done(result, start)
 
     def _drop(self, specialisation: Specialisation) -> None:

@@ -18,13 +18,21 @@ from autoimport.staging.ours import gated, note_form
 
 
 @dataclass
+class Launches:
+    """How often a graph was launched."""
+
+    count: int = 0
+
+
+@dataclass(eq=False)
 class Site:
     """One function (later: region) of a converted module, and what has become of it.
 
     Attributes:
       state: "cold" (not decided), "graph", "eager" (for `reason`), or "python" (no tensor ever reached it).
-      calls: calls that went through the gate while it was open; graph_calls: those that ran in a graph, its own or
-        a caller's. traces: traces made, successful or not. The times are milliseconds, summed.
+      own_calls: calls that went through the gate while it was open; own_graph_calls: those of them that ran in a graph.
+      within: for graphs of callers, how often the site is called in one launch. traces: traces made, successful or
+        not. The times are milliseconds, summed.
       closed: the verdict is eager, so the gate is 0 except while a graph is under construction.
       sample_ms: what one early eager call took, 0.0 if none was looked at.
       mind: staging's own object for this site (specialisations, policy), made on first need.
@@ -37,14 +45,29 @@ class Site:
     state: str = "cold"
     reason: str | None = None
     reason_line: int | None = None
-    calls: int = 0
-    graph_calls: int = 0
+    own_calls: int = 0
+    own_graph_calls: int = 0
+    within: list[tuple[Launches, int]] = field(default_factory=list)
     traces: int = 0
     graph_ms: float = 0.0
     trace_ms: float = 0.0
     sample_ms: float = 0.0
     closed: bool = False
     mind: Any = None
+
+    @property
+    def calls(self) -> int:
+        """All calls that are known of, those inside a caller's graph included."""
+        return self.own_calls + self._calls_within
+
+    @property
+    def graph_calls(self) -> int:
+        """The calls that ran in a graph, the site's own or a caller's."""
+        return self.own_graph_calls + self._calls_within
+
+    @property
+    def _calls_within(self) -> int:
+        return sum(launches.count * times for launches, times in self.within)
 
     @property
     def eager_ms(self) -> float:
@@ -65,7 +88,7 @@ class Site:
         self.module.gates[self.index] = 1
 
 
-@dataclass
+@dataclass(eq=False)
 class Module:
     """A converted module that was loaded in this process."""
 

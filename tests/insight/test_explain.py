@@ -72,8 +72,8 @@ def sites(monkeypatch: pytest.MonkeyPatch) -> dict[str, Site]:
 def test_graph_is_told_with_calls_traces_and_time_saved(sites: dict[str, Site]) -> None:
     vars(sites["call"]).update(
         state="graph",
-        calls=102,
-        graph_calls=100,
+        own_calls=102,
+        own_graph_calls=100,
         traces=1,
         sample_ms=20.0,
         graph_ms=100.0,
@@ -92,7 +92,7 @@ def test_graph_is_told_with_calls_traces_and_time_saved(sites: dict[str, Site]) 
 def test_calls_inside_the_graph_of_a_caller_need_no_trace_of_their_own(
     sites: dict[str, Site],
 ) -> None:
-    vars(sites["call"]).update(state="graph", calls=5, graph_calls=5)
+    vars(sites["call"]).update(state="graph", own_calls=5, own_graph_calls=5)
     assert explain(call).splitlines()[1:] == ["  5 of 5 calls ran in a graph"]
 
 
@@ -100,7 +100,7 @@ def test_eager_function_is_told_with_line_source_and_remedy(
     sites: dict[str, Site],
 ) -> None:
     line = line_of(call) + 1
-    vars(sites["call"]).update(state="eager", reason="print at every call", reason_line=line, calls=4)
+    vars(sites["call"]).update(state="eager", reason="print at every call", reason_line=line, own_calls=4)
     assert explain(call).splitlines()[1:] == [
         f"  line {line}: print at every call",
         "    print(x)",
@@ -117,9 +117,9 @@ def test_reason_without_a_line_or_a_known_remedy_stands_alone(
 
 def test_undecided_and_python_functions_say_so(sites: dict[str, Site]) -> None:
     assert explain(call).endswith("not decided yet, never called")
-    vars(sites["call"]).update(calls=1)
+    vars(sites["call"]).update(own_calls=1)
     assert explain(call).endswith("not decided yet, 1 call so far")
-    vars(sites["call"]).update(state="python", calls=200)
+    vars(sites["call"]).update(state="python", own_calls=200)
     assert explain(call).endswith("plain Python, no tensor reached it in 200 calls")
 
 

@@ -60,8 +60,8 @@ def test_json_has_one_entry_for_each_site_and_module(module: Module, tmp_path: P
         module,
         facts("Trainer.step", 7),
         state="graph",
-        calls=10,
-        graph_calls=9,
+        own_calls=10,
+        own_graph_calls=9,
         traces=1,
         sample_ms=20.0,
         graph_ms=9.0,
@@ -148,18 +148,18 @@ def test_json_goes_through_a_link_and_into_a_device(module: Module, tmp_path: Pa
 
 
 def test_table_lists_what_took_most_of_the_time_first(module: Module) -> None:
-    add(module, facts("small"), state="eager", reason="too small", calls=3, sample_ms=0.3)
+    add(module, facts("small"), state="eager", reason="too small", own_calls=3, sample_ms=0.3)
     add(
         module,
         facts("large"),
         state="graph",
-        calls=500,
-        graph_calls=499,
+        own_calls=500,
+        own_graph_calls=499,
         traces=1,
         sample_ms=20.0,
         graph_ms=400.0,
     )
-    add(module, facts("middle"), state="cold", calls=1, sample_ms=100.0)
+    add(module, facts("middle"), state="cold", own_calls=1, sample_ms=100.0)
     names = [line.split()[0] for line in table()[3:] if not line.startswith(" ")]
     assert names == ["large", "middle", "small"]
 
@@ -169,8 +169,8 @@ def test_table_says_calls_traces_time_saved_and_why_not(module: Module) -> None:
         module,
         facts("step", 5),
         state="graph",
-        calls=11,
-        graph_calls=10,
+        own_calls=11,
+        own_graph_calls=10,
         traces=2,
         sample_ms=300.0,
         graph_ms=400.0,
@@ -182,7 +182,7 @@ def test_table_says_calls_traces_time_saved_and_why_not(module: Module) -> None:
         state="eager",
         reason="print at every call",
         reason_line=11,
-        calls=4,
+        own_calls=4,
     )
     lines = table()
     assert lines[0].startswith("autoimport: 1 of 2 functions ran as graphs; 1 module (0 from the cache)")
@@ -205,9 +205,9 @@ def test_table_fits_a_hundred_columns_and_stays_aligned(module: Module) -> None:
         module,
         facts("Model.<locals>.a_function_with_a_very_long_name.call"),
         state="graph",
-        calls=10_000_000,
+        own_calls=10_000_000,
     )
-    add(module, facts("f"), state="eager", reason="a reason " * 30, calls=1)
+    add(module, facts("f"), state="eager", reason="a reason " * 30, own_calls=1)
     add(module, facts("g", has_form=False, reason="a generator " * 10))
     lines = table()
     assert max(map(len, lines)) <= 100
@@ -219,13 +219,13 @@ def test_table_fits_a_hundred_columns_and_stays_aligned(module: Module) -> None:
 
 def test_functions_that_no_tensor_reached_are_one_line(module: Module) -> None:
     for name in ("parse", "read"):
-        add(module, facts(name), state="python", calls=1000)
+        add(module, facts(name), state="python", own_calls=1000)
     assert table()[1:] == ["", "plain Python, no tensor reached them: 2 functions"]
 
 
 def test_functions_that_are_not_decided_yet_are_one_line(module: Module) -> None:
-    add(module, facts("main"), calls=1)
-    add(module, facts("build"), calls=2)
+    add(module, facts("main"), own_calls=1)
+    add(module, facts("build"), own_calls=2)
     assert table()[1:] == ["", "not decided yet: main (1 call), build (2 calls)"]
 
 
@@ -243,7 +243,7 @@ def test_functions_without_a_form_are_grouped_by_their_reason(module: Module) ->
 
 
 def test_time_saved_is_unknown_without_an_eager_call_to_compare(module: Module) -> None:
-    site = add(module, facts("inner"), state="graph", calls=4, graph_calls=4, graph_ms=1.0)
+    site = add(module, facts("inner"), state="graph", own_calls=4, own_graph_calls=4, graph_ms=1.0)
     assert report.saved_ms(site) is None
 
 
@@ -252,8 +252,8 @@ def test_a_loss_of_time_is_told_as_one(module: Module) -> None:
         module,
         facts("f"),
         state="graph",
-        calls=2,
-        graph_calls=1,
+        own_calls=2,
+        own_graph_calls=1,
         traces=1,
         sample_ms=5.0,
         graph_ms=1.0,
