@@ -1,4 +1,4 @@
-"""What conversion knows about a module: one record a function, and the converted module itself."""
+"""What conversion knows about a module: one record a function or region, and the converted module itself."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from types import CodeType
 
 @dataclass(frozen=True)
 class FunctionFacts:
-    """One function of a module, in source order; its position in the list is its site index.
+    """One site of a module: a function, in source order, or a region, behind the functions.
+
+    Its position in the list is its site index.
 
     Attributes:
-      name: the qualified name, as `__qualname__` gives it (`A.f`, `make.<locals>.g`, `<lambda>`).
+      name: the qualified name, as `__qualname__` gives it (`A.f`, `make.<locals>.g`, `<lambda>`); of a region that of
+        the function around it, or `<module>`.
       line, end_line: first (`def` or `lambda`, not decorator) and last line, 1-based.
-      parameters: names in gate order: posonly, positional, *args, keyword-only, **kwargs.
-      has_form: whether the function has a gate and a graph form.
+      parameters: names in gate order: posonly, positional, *args, keyword-only, **kwargs; of a region the locals that
+        it reads.
+      has_form: whether there is a gate and a graph form.
       reason, reason_line: why it has none (a generator, `locals()` on line 7, ...), else None.
       has_loop: the body contains a `while` or `for` statement.
+      kind: "function" or "region".
+      results: of a region the locals that are read after it, in the order in which its form returns them.
     """
 
     name: str
@@ -27,6 +33,8 @@ class FunctionFacts:
     reason: str | None = None
     reason_line: int | None = None
     has_loop: bool = False
+    kind: str = "function"
+    results: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ class Converted:
     Attributes:
       key: hex content key; the gate table is `builtins["@on:" + key]`.
       code: the module's code object, eager forms with gates (CPython's own code where nothing was gated).
-      forms: the graph form of each function in `functions` order, None where `has_form` is false.
+      forms: the graph form of each site in `functions` order, None where `has_form` is false.
       functions: facts in site order.
       faults: what has failed in the converter, if anything: such a module runs, but is not worth keeping.
     """

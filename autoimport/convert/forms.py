@@ -1,4 +1,4 @@
-"""A function's graph form (gast tree) -> its code object, compiled apart from the module.
+"""A function or region -> the code object of its graph form, compiled apart from the module.
 
     def @scaffold():
         seen = None                      # the free names of the original
@@ -14,6 +14,7 @@ import __future__
 
 import ast
 import sys
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any, cast
 
@@ -21,7 +22,8 @@ import gast
 
 from autoimport.convert.functions import Function
 from autoimport.convert.graph_form import Context, graph_form
-from autoimport.convert.parse import compile_tree, quietly, to_ast, to_gast
+from autoimport.convert.parse import FunctionNode, compile_tree, quietly, to_ast, to_gast
+from autoimport.convert.regions import Region
 
 _FUTURE_FLAGS = 0
 for _name in __future__.all_feature_names:
@@ -33,28 +35,105 @@ class ForeignCell(Exception):
     """A graph form needs a free name that the original has not."""
 
 
-def build_form(fn: Function, path: str) -> CodeType:
-    """The code object of the graph form of `fn`. Raises graph_form.Unconvertible if it can have none."""
-    form = graph_form(definition(fn), context(fn))
-    return _compiled(fn, form, path)
+@dataclass(frozen=True)
+class Blueprint:
+    """What a graph form is made from.
+
+    Attributes:
+      node: the function, or one that a region was put into.
+      name, qualified_name: what the code object is called.
+      parameters: names in gate order.
+      free: the free names (cells, `__class__` included), as the compiler spells them.
+      class_name: the class around it.
+      first_parameter: what `super()` without arguments takes as its object.
+      flags: the compiler's flags for the `from __future__` imports of the module.
+      line, column: where the code object begins.
+    """
+
+    node: FunctionNode
+    name: str
+    qualified_name: str
+    parameters: tuple[str, ...]
+    free: tuple[str, ...]
+    class_name: str | None
+    first_parameter: str | None
+    flags: int
+    line: int
+    column: int
 
 
-def context(fn: Function) -> Context:
-    """What the passes know about the function besides its tree."""
-    assert fn.code is not None
-    args = fn.node.args
-    plain = [*args.posonlyargs, *args.args]
-    return Context(
-        parameters=fn.parameters,
-        free=frozenset(fn.code.co_freevars),
-        class_name=fn.class_name,
-        first_parameter=plain[0].arg if plain else None,
+def function_blueprint(fn: Function) -> Blueprint:
+    """What the graph form of a function is made from."""
+    code = fn.code
+    assert code is not None
+    return Blueprint(
+        fn.node,
+        fn.name,
+        fn.qualified_name,
+        fn.parameters,
+        code.co_freevars,
+        fn.class_name,
+        fn.first_parameter,
+        code.co_flags & _FUTURE_FLAGS,
+        fn.opening.lineno,
+        fn.opening.col_offset,
     )
 
 
-def definition(fn: Function) -> gast.FunctionDef:
+def region_blueprint(region: Region, flags: int) -> Blueprint:
+    """What the graph form of a region is made from: a function of its statements that returns its results."""
+    names, owner = region.crossing, region.owner
+    first, last = region.statements[0], region.statements[-1]
+    results: list[ast.expr] = [ast.Name(id=name, ctx=ast.Load()) for name in names.results]
+    declared: list[ast.stmt] = [ast.Global(names=list(names.globals))] if names.globals else []
+    if names.nonlocals:
+        declared.append(ast.Nonlocal(names=list(names.nonlocals)))
+    answer = ast.Return(value=ast.Tuple(elts=results, ctx=ast.Load()))
+    node = _def("region", _plain_arguments(names.parameters), [])
+    for part, like in [(node, first), *((statement, first) for statement in declared), (answer, last)]:
+        ast.fix_missing_locations(ast.copy_location(part, like))
+    node.body = [*declared, *region.statements, answer]
+    return Blueprint(
+        node,
+        owner.name if owner else "<module>",
+        owner.qualified_name if owner else "<module>",
+        names.parameters,
+        names.free,
+        owner.class_name if owner else None,
+        owner.first_parameter if owner else None,
+        flags,
+        first.lineno,
+        first.col_offset,
+    )
+
+
+def future_flags(tree: ast.Module) -> int:
+    """The compiler's flags for the `from __future__` imports of a module."""
+    imports = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__")
+    flags = 0
+    for alias in (alias for node in imports for alias in node.names):
+        flags |= getattr(__future__, alias.name).compiler_flag
+    return flags & _FUTURE_FLAGS
+
+
+def build_form(plan: Blueprint, path: str) -> CodeType:
+    """The code object of a graph form. Raises graph_form.Unconvertible if there can be none."""
+    return _compiled(plan, graph_form(definition(plan), context(plan)), path)
+
+
+def context(plan: Blueprint) -> Context:
+    """What the passes know about the function besides its tree."""
+    return Context(
+        parameters=plan.parameters,
+        free=frozenset(plan.free),
+        class_name=plan.class_name,
+        first_parameter=plan.first_parameter,
+    )
+
+
+def definition(plan: Blueprint) -> gast.FunctionDef:
     """A fresh gast copy of the function; a lambda becomes a `def` whose body is one `return`."""
-    node = fn.node
+    node = plan.node
     if isinstance(node, ast.Lambda):
         value = ast.copy_location(ast.Return(value=node.body), node.body)
         node = ast.copy_location(_def("<lambda>", node.args, [value]), node)
@@ -62,45 +141,40 @@ def definition(fn: Function) -> gast.FunctionDef:
     return _NoAsserts().visit(copy) if sys.flags.optimize else copy
 
 
-def _compiled(fn: Function, form: gast.FunctionDef, path: str) -> CodeType:
-    original = fn.code
-    assert original is not None
+def _compiled(plan: Blueprint, form: gast.FunctionDef, path: str) -> CodeType:
     node = cast(Any, to_ast(form))
     node.name, node.decorator_list, node.returns = "@form", [], None
-    node.args = _plain_arguments(fn.parameters)
+    node.args = _plain_arguments(plan.parameters)
     node.type_params = []
-    node.lineno, node.col_offset = fn.opening.lineno, fn.opening.col_offset
-    free = [_bind(name) for name in original.co_freevars if name != "__class__"]
-    scaffold = _def("@scaffold", _plain_arguments(()), free + _in_class(fn, node))
+    node.lineno, node.col_offset = plan.line, plan.column
+    free = [_bind(name) for name in plan.free if name != "__class__"]
+    scaffold = _def("@scaffold", _plain_arguments(()), free + _in_class(plan, node))
     tree = ast.fix_missing_locations(ast.Module(body=[scaffold], type_ignores=[]))
     with quietly():
-        code = compile_tree(tree, path, original.co_flags & _FUTURE_FLAGS)
+        code = compile_tree(tree, path, plan.flags)
     code = _find(code)
-    code = _renamed(code, _scaffold_name(fn), fn.qualified_name).replace(co_name=original.co_name)
-    strangers = set(code.co_freevars) - set(original.co_freevars)
+    code = _renamed(code, _scaffold_name(plan), plan.qualified_name).replace(co_name=plan.name)
+    strangers = set(code.co_freevars) - set(plan.free)
     if strangers:
-        raise ForeignCell(f"the graph form of {fn.qualified_name} needs {', '.join(sorted(strangers))}")
+        raise ForeignCell(f"the graph form of {plan.qualified_name} needs {', '.join(sorted(strangers))}")
     return code
 
 
-def _in_class(fn: Function, node: ast.stmt) -> list[ast.stmt]:
+def _in_class(plan: Blueprint, node: ast.stmt) -> list[ast.stmt]:
     """`node` in a class that is called like its own, but does not hide a global of that name."""
-    if fn.class_name is None:
+    if plan.class_name is None:
         return [node]
-    parts: dict[str, Any] = {"name": fn.class_name, "bases": [], "keywords": [], "body": [node], "decorator_list": []}
+    parts: dict[str, Any] = {"name": plan.class_name, "bases": [], "keywords": [], "body": [node], "decorator_list": []}
     statement = ast.ClassDef(**parts, **_TYPE_PARAMS)
-    return [statement] if _class_is_free(fn) else [ast.Global(names=[fn.class_name]), statement]
+    return [statement] if plan.class_name in plan.free else [ast.Global(names=[plan.class_name]), statement]
 
 
-def _class_is_free(fn: Function) -> bool:
-    return fn.code is not None and fn.class_name in fn.code.co_freevars
-
-
-def _scaffold_name(fn: Function) -> str:
+def _scaffold_name(plan: Blueprint) -> str:
     """The qualified name of `@form` in the scaffold."""
-    if fn.class_name is None:
+    if plan.class_name is None:
         return "@scaffold.<locals>.@form"
-    return f"@scaffold.<locals>.{fn.class_name}.@form" if _class_is_free(fn) else f"{fn.class_name}.@form"
+    is_free = plan.class_name in plan.free
+    return f"@scaffold.<locals>.{plan.class_name}.@form" if is_free else f"{plan.class_name}.@form"
 
 
 # Python 3.12 wants the field, earlier ones have none.

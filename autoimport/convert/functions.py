@@ -58,6 +58,12 @@ class Function:
         return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
 
     @property
+    def first_parameter(self) -> str | None:
+        """What `super()` without arguments takes as its object."""
+        plain = [*self.node.args.posonlyargs, *self.node.args.args]
+        return plain[0].arg if plain else None
+
+    @property
     def opening(self) -> ast.expr | FunctionNode:
         """The first decorator, or the function itself: where its code object begins."""
         decorators = [] if isinstance(self.node, ast.Lambda) else self.node.decorator_list
@@ -72,6 +78,13 @@ def find_functions(tree: ast.Module, path: str) -> list[Function]:
     _match_code(tree, path, functions)
     _share_frame_calls(functions)
     return functions
+
+
+def start_of(statement: ast.stmt) -> Position | None:
+    """The position of the first instruction of a statement that makes sense outside its function."""
+    with quietly():
+        code = compile_tree(ast.Module(body=[statement], type_ignores=[]), "")
+    return _first_position(code)
 
 
 def obstacle(fn: Function) -> tuple[str, int | None] | None:

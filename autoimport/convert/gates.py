@@ -1,4 +1,4 @@
-"""`ast` tree of a module -> the same tree with a gate in front of the body of each function that has a graph form.
+"""`ast` tree of a module -> the same tree with a gate in front of each function and region that has a graph form.
 
     def scale(x, by=2):
         "doc"
@@ -14,36 +14,56 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from autoimport.convert.functions import Function
+from autoimport.convert.functions import Function, Position
+from autoimport.convert.regions import Region
 
 
 def insert_gate(fn: Function, key: str, index: int) -> None:
     """Put the gate of site `index` into the eager form of `fn`."""
     node = fn.node
     answer = _call("@take", [])
+    test = _test(key, index, fn.code.co_freevars if fn.code else (), fn.parameters)
     if isinstance(node, ast.Lambda):
         body = node.body
-        node.body = ast.IfExp(test=_test(fn, key, index), body=answer, orelse=body)
-        _place(node.body, fn, body, stop=body)
+        node.body = ast.IfExp(test=test, body=answer, orelse=body)
+        _place(node.body, fn.start or _position(body), stop=body)
         ast.copy_location(node.body, body)  # the `return` of a lambda stands at its whole body
         return
     has_docstring = ast.get_docstring(node, clean=False) is not None
-    gate = ast.If(test=_test(fn, key, index), body=[ast.Return(value=answer)], orelse=[])
-    _place(gate, fn, node.body[has_docstring])
+    gate = ast.If(test=test, body=[ast.Return(value=answer)], orelse=[])
+    _place(gate, fn.start or _position(node.body[has_docstring]))
     node.body.insert(has_docstring, gate)
 
 
-def _test(fn: Function, key: str, index: int) -> ast.expr:
+def insert_region_gate(region: Region, container: list[ast.stmt], key: str, index: int) -> list[ast.stmt]:
+    """Put the gate of site `index` around the statements of a region, which are part of `container`.
+
+    Returns:
+      The list that they are part of now.
+    """
+    names = region.crossing
+    take: ast.stmt = ast.Expr(value=_call("@take", []))
+    if names.results:
+        targets: list[ast.expr] = [ast.Name(id=name, ctx=ast.Store()) for name in names.results]
+        take = ast.Assign(targets=[ast.Tuple(elts=targets, ctx=ast.Store())], value=_call("@take", []))
+    gate = ast.If(test=_test(key, index, names.free, names.parameters), body=[take], orelse=[])
+    _place(gate, region.start)
+    gate.orelse = list(region.statements)
+    first = next(place for place, node in enumerate(container) if node is region.statements[0])
+    container[first : first + len(gate.orelse)] = [gate]
+    return gate.orelse
+
+
+def _test(key: str, index: int, free: tuple[str, ...], parameters: tuple[str, ...]) -> ast.expr:
     """`@on:KEY[index] and @enter("KEY", index, cells, *parameters)`"""
     is_open = ast.Subscript(value=_name("@on:" + key), slice=ast.Constant(index), ctx=ast.Load())
-    parameters = [_name(parameter) for parameter in fn.parameters]
-    enter = _call("@enter", [ast.Constant(key), ast.Constant(index), _cells(fn), *parameters])
+    values = [_name(parameter) for parameter in parameters]
+    enter = _call("@enter", [ast.Constant(key), ast.Constant(index), _cells(free), *values])
     return ast.BoolOp(op=ast.And(), values=[is_open, enter])
 
 
-def _cells(fn: Function) -> ast.expr:
+def _cells(free: tuple[str, ...]) -> ast.expr:
     """`lambda: (cell, ...)`, which is never called: it carries the cells, and nothing else could carry all of them."""
-    free = fn.code.co_freevars if fn.code else ()
     if not free:
         return ast.Constant(None)
     nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
@@ -58,10 +78,13 @@ def _call(name: str, args: list[ast.expr]) -> ast.Call:
     return ast.Call(func=_name(name), args=args, keywords=[])
 
 
-def _place(gate: Any, fn: Function, first: Any, stop: ast.expr | None = None) -> None:
-    """Give all nodes of the gate, but not those of `stop`, the position of the first instruction of the body."""
-    start = fn.start or (first.lineno, first.end_lineno, first.col_offset, first.end_col_offset)
+def _position(node: ast.expr | ast.stmt) -> Position:
+    return node.lineno, node.end_lineno or node.lineno, node.col_offset, node.end_col_offset or 0
+
+
+def _place(gate: Any, start: Position, stop: ast.expr | None = None) -> None:
+    """Give all nodes of the gate, but not those of `stop`, the position of the first instruction behind it."""
     gate.lineno, gate.end_lineno, gate.col_offset, gate.end_col_offset = start
     for child in ast.iter_child_nodes(gate):
         if child is not stop:
-            _place(child, fn, first)
+            _place(child, start)

@@ -10,7 +10,7 @@ import ast
 import copy
 from typing import Any
 
-from autoimport.convert.forms import context, definition
+from autoimport.convert.forms import context, definition, function_blueprint
 from autoimport.convert.functions import Function, find_functions, obstacle
 from autoimport.convert.graph_form import Unconvertible, graph_form
 from autoimport.convert.layout import WIDTH, inside_strings, wrapped
@@ -30,7 +30,8 @@ def form_source(source: Source, path: str, line: int, qualified_name: str | None
     against = obstacle(fn)
     if against is not None:
         raise Unconvertible(against[0], against[1] or fn.node.lineno)
-    form: Any = to_ast(graph_form(definition(fn), context(fn), readable=True))
+    plan = function_blueprint(fn)
+    form: Any = to_ast(graph_form(definition(plan), context(plan), readable=True))
     form.name = "lambda_" if form.name == "<lambda>" else form.name
     form.decorator_list = []
     _Readable(fn.node).visit(form)

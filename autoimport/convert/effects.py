@@ -1,0 +1,373 @@
+"""A statement (gast) of a module -> whether a graph may hold it, from what its imports and names tell.
+
+Nothing here decides what becomes a graph: the trace does. It decides where trying is worth it, and where to cut.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from autoimport.convert import names as naming
+from autoimport.convert.graph_form.normalize import YIELDS
+
+# Kinds of statements, the worse the greater.
+PLAUSIBLE, UNKNOWN, EFFECT = 0, 1, 2
+
+LIBRARIES = ("tensorflow", "keras", "tf_keras")
+
+# Dotted names, by their longest known beginning.
+_KINDS: dict[str, int] = {
+    **dict.fromkeys(LIBRARIES, PLAUSIBLE),
+    **dict.fromkeys(("math", "operator", "functools", "collections", "logging", "typing"), PLAUSIBLE),
+    **dict.fromkeys(("numpy.random", "random", "time", "datetime", "os", "sys", "io", "pathlib", "shutil"), EFFECT),
+    **dict.fromkeys(("subprocess", "threading", "multiprocessing", "socket", "pickle", "json", "csv", "gc"), EFFECT),
+    **dict.fromkeys(("argparse", "glob", "tempfile", "signal", "matplotlib", "tracemalloc", "timeit"), EFFECT),
+    **dict.fromkeys(("logging.basicConfig", "logging.getLogger", "logging.FileHandler"), EFFECT),
+}
+# What a library makes anew, holds state for, or does in graphs of its own.
+_NOT_IN_A_GRAPH = {
+    "Variable", "Sequential", "Model", "set_random_seed", "set_seed", "load_model", "clear_session", "Checkpoint",
+    "CheckpointManager", "create_file_writer", "set_floatx", "to_categorical", "pad_sequences",
+}  # fmt: skip
+_MAKERS = ("layers", "optimizers", "losses", "metrics", "callbacks", "initializers", "applications", "config", "data")
+
+_EFFECT_BUILTINS = {
+    "open", "input", "exec", "eval", "globals", "locals", "vars", "dir", "breakpoint", "next", "exit", "quit",
+    "__import__", "compile", "anext", "aiter",
+}  # fmt: skip
+_EFFECT_METHODS = {
+    "fit", "evaluate", "predict", "save", "save_weights", "load_weights", "compile", "train_on_batch", "test_on_batch",
+    "predict_on_batch", "export", "restore", "write", "writelines", "flush", "close", "read", "readline", "sleep",
+    "__next__",
+}  # fmt: skip
+# Methods of builtin containers and strings: part of a graph's log, but nothing to make a graph for.
+_CONTAINER_METHODS = {
+    name for kind in (list, dict, set, str, tuple, int, float) for name in vars(kind) if not name.startswith("_")
+}
+# Methods by which TensorFlow's and Keras' objects are known, whatever they are called.
+_LIBRARY_METHODS = {
+    "gradient", "jacobian", "batch_jacobian", "watch", "stop_recording", "apply_gradients", "apply", "minimize",
+    "update_state", "result", "reset_state", "reset_states", "assign", "assign_add", "assign_sub", "stack", "concat",
+    "value", "read_value", "scatter_nd_update", "scatter_nd_add", "scatter_update", "get_shape", "set_shape", "call",
+    "compute_gradients", "get_scaled_loss", "get_unscaled_gradients", "compute_loss", "add_loss", "with_values",
+}  # fmt: skip
+_LAZY_READERS = {"sum", "any", "all", "max", "min", "tuple", "list", "dict", "set", "sorted", "frozenset"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The kind of a statement, and the expression to blame if it is no plausible one."""
+
+    kind: int = PLAUSIBLE
+    node: gast.AST | None = None
+
+
+class Effects:
+    """What is known about the names of one module.
+
+    Attributes:
+      uses_library: the module imports TensorFlow or Keras.
+      tapes: names of what cannot go in or out of a graph: tapes, iterators, growing arrays.
+    """
+
+    def __init__(self, tree: gast.AST) -> None:
+        self.imports: dict[str, str] = {}
+        self.made: dict[str, str] = {}
+        self.functions: dict[str, int] = {}  # names of own functions and methods, with the worst kind of their bodies
+        self.classes: set[str] = set()
+        self.tapes: frozenset[str] = frozenset()
+        self._read_imports(tree)
+        self.uses_library = any(path.split(".")[0] in LIBRARIES for path in self.imports.values())
+        if self.uses_library:
+            self._read_definitions(tree)
+            self._read_makers(tree)
+            self.tapes = frozenset(self._tape_names(tree))
+            self._judge_functions(tree)
+
+    def _read_imports(self, tree: gast.AST) -> None:
+        for node in gast.walk(tree):
+            if isinstance(node, gast.Import):
+                for alias in node.names:
+                    self.imports[alias.asname or alias.name.split(".")[0]] = (
+                        alias.name if alias.asname else alias.name.split(".")[0]
+                    )
+            elif isinstance(node, gast.ImportFrom) and not node.level:
+                for alias in node.names:
+                    self.imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+
+    def _read_definitions(self, tree: gast.AST) -> None:
+        for node in gast.walk(tree):
+            if isinstance(node, gast.ClassDef):
+                self.classes.add(node.name)
+            elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+                self.functions[node.name] = PLAUSIBLE
+
+    def _read_makers(self, tree: gast.AST) -> None:
+        """Names that are only ever assigned the result of calling one thing: `rng = np.random.default_rng(7)`."""
+        ambiguous: set[str] = set()
+        for node in gast.walk(tree):
+            if (
+                not isinstance(node, gast.Assign)
+                or len(node.targets) != 1
+                or not isinstance(node.targets[0], gast.Name)
+            ):
+                continue
+            name = node.targets[0].id
+            path = self.path_of(node.value.func) if isinstance(node.value, gast.Call) else None
+            if path is None or self.made.get(name, path) != path:
+                ambiguous.add(name)
+            else:
+                self.made[name] = path
+        for name in ambiguous:
+            self.made.pop(name, None)
+
+    def _tape_names(self, tree: gast.AST) -> Iterator[str]:
+        for node in gast.walk(tree):
+            if isinstance(node, gast.Assign):
+                bound = [(target, node.value) for target in node.targets]
+            elif isinstance(node, gast.withitem):
+                bound = [(node.optional_vars, node.context_expr)]
+            else:
+                continue
+            for target, value in bound:
+                if isinstance(target, gast.Name) and self._cannot_cross(value):
+                    yield target.id
+
+    def _cannot_cross(self, value: gast.AST) -> bool:
+        if isinstance(value, gast.GeneratorExp):
+            return True
+        if not isinstance(value, gast.Call):
+            return False
+        path = self.path_of(value.func) or (value.func.id if isinstance(value.func, gast.Name) else "")
+        return path.split(".")[-1] in ("GradientTape", "ForwardAccumulator", "TensorArray", "iter")
+
+    def _judge_functions(self, tree: gast.AST) -> None:
+        """A call of a function of the module's own is as bad as what the function does, but may still be tried."""
+        definitions = [node for node in gast.walk(tree) if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef))]
+        changed = True
+        while changed:
+            changed = False
+            for node in definitions:
+                if self.functions[node.name] == PLAUSIBLE and self._worst(node.body).kind != PLAUSIBLE:
+                    self.functions[node.name] = UNKNOWN
+                    changed = True
+
+    def path_of(self, node: gast.AST) -> str | None:
+        """The dotted name that an expression stands for, by the module's imports; own classes are `.Name`."""
+        if isinstance(node, gast.Name):
+            return self.imports.get(node.id) or ("." + node.id if node.id in self.classes else None)
+        if isinstance(node, gast.Attribute):
+            value = self.path_of(node.value)
+            return f"{value}.{node.attr}" if value is not None else None
+        return None
+
+    # -- statements --------------------------------------------------------------------------------------------------
+
+    def judge(self, statement: gast.AST, *, at_module_level: bool = False) -> Verdict:
+        """The kind of a statement as part of a region."""
+        worst = Verdict()
+        for node in _in_order(statement):
+            verdict = self._as_part(node, statement, at_module_level)
+            if verdict.kind > worst.kind:
+                worst = verdict
+            if worst.kind == EFFECT:
+                break
+        return worst
+
+    def _as_part(self, node: gast.AST, statement: gast.AST, at_module_level: bool) -> Verdict:
+        if isinstance(node, (*naming.DEFINITIONS, gast.Import, gast.ImportFrom, gast.Global, gast.Nonlocal)):
+            return Verdict(EFFECT, node)
+        if isinstance(node, (*YIELDS, gast.Return, gast.Try, gast.TryStar)):
+            return Verdict(EFFECT, node)
+        if isinstance(node, (gast.Break, gast.Continue)) and not _inside_loop(node, statement):
+            return Verdict(EFFECT, node)
+        if isinstance(node, gast.Delete) and any(isinstance(target, gast.Name) for target in node.targets):
+            return Verdict(EFFECT, node)
+        if isinstance(node, gast.AnnAssign) and at_module_level:
+            return Verdict(EFFECT, node)  # annotations are evaluated there, and kept
+        if isinstance(node, gast.For) and not self.is_short(node.iter):
+            return Verdict(EFFECT, node.iter)
+        if isinstance(node, gast.While) and not self.calls_library(node.test):
+            return Verdict(EFFECT, node.test)
+        if isinstance(node, gast.Assign) and isinstance(node.value, gast.Lambda):
+            return Verdict(UNKNOWN, node)
+        if isinstance(node, gast.With):
+            return max((self._manager(item.context_expr) for item in node.items), key=lambda verdict: verdict.kind)
+        return self._call(node) if isinstance(node, gast.Call) else Verdict()
+
+    def _worst(self, body: Iterable[gast.AST]) -> Verdict:
+        """The worst that a function's body does, whatever its statements are."""
+        worst = Verdict()
+        for statement in body:
+            for node in gast.walk(statement):
+                if isinstance(node, (*YIELDS, gast.Import, gast.ImportFrom)):
+                    return Verdict(EFFECT, node)
+                if isinstance(node, gast.Call):
+                    verdict = self._call(node)
+                    worst = verdict if verdict.kind > worst.kind else worst
+        return worst
+
+    def _manager(self, node: gast.AST) -> Verdict:
+        is_known = self.is_safe_manager(node)
+        return Verdict() if is_known else Verdict(UNKNOWN, node)
+
+    def is_safe_manager(self, node: gast.AST) -> bool:
+        """Whether a context manager is one of TensorFlow's, which let every exception pass."""
+        if isinstance(node, gast.Name):
+            return self.made.get(node.id, "").split(".")[0] in LIBRARIES
+        if not isinstance(node, gast.Call):
+            return False
+        path = self.path_of(node.func)
+        if path is not None:
+            return path.split(".")[0] in LIBRARIES
+        return isinstance(node.func, gast.Attribute) and node.func.attr in ("stop_recording", "scope")
+
+    def is_short(self, iterable: gast.AST) -> bool:
+        """Whether a loop over it runs in the graph, or a few times only."""
+        if isinstance(iterable, (gast.Tuple, gast.List)):
+            return True
+        if isinstance(iterable, gast.Attribute):
+            return iterable.attr.endswith(("variables", "weights", "layers", "losses", "metrics"))
+        if not isinstance(iterable, gast.Call):
+            return False
+        path = self.path_of(iterable.func)
+        if path is not None:
+            return path.split(".")[0] in LIBRARIES and ".data." not in path
+        name = iterable.func.id if isinstance(iterable.func, gast.Name) else ""
+        if name == "range":
+            last = iterable.args[-1] if iterable.args else None
+            return isinstance(last, gast.Constant) and isinstance(last.value, int) and bool(last.value <= 8)
+        if name == "zip":
+            return any(_means_gradients(arg) or self.is_short(arg) for arg in iterable.args)
+        return name in ("enumerate", "reversed") and bool(iterable.args) and self.is_short(iterable.args[0])
+
+    def calls_library(self, node: gast.AST) -> bool:
+        """Whether TensorFlow or Keras is called by name in an expression."""
+        return any(
+            isinstance(part, gast.Call) and (self.path_of(part.func) or "").split(".")[0] in LIBRARIES
+            for part in gast.walk(node)
+        )
+
+    def _call(self, node: gast.Call) -> Verdict:
+        kind = self._callee(node.func)
+        return Verdict(kind, node) if kind != PLAUSIBLE else Verdict()
+
+    def _callee(self, callee: gast.AST) -> int:
+        path = self.path_of(callee)
+        if path is not None:
+            return _kind_of_path(path)
+        if isinstance(callee, gast.Name):
+            if callee.id in _EFFECT_BUILTINS:
+                return EFFECT
+            return max(self.functions.get(callee.id, PLAUSIBLE), _kind_of_object(self.made.get(callee.id)))
+        if not isinstance(callee, gast.Attribute):
+            return PLAUSIBLE
+        maker = self.made.get(callee.value.id) if isinstance(callee.value, gast.Name) else None
+        if maker is not None and _kind_of_object(maker) == EFFECT:
+            return EFFECT
+        if callee.attr in _EFFECT_METHODS:
+            return EFFECT
+        if callee.attr in self.functions:
+            return self.functions[callee.attr]
+        is_known = callee.attr in _CONTAINER_METHODS or callee.attr in _LIBRARY_METHODS
+        return PLAUSIBLE if is_known or (maker or "").split(".")[0] in LIBRARIES else UNKNOWN
+
+    # -- what a region could gain ------------------------------------------------------------------------------------
+
+    def weight(self, statements: Iterable[gast.AST]) -> int:
+        """A guess at how many operations a graph would take over; functions of the module's own have their own gate."""
+        return sum(self._weight(node) for statement in statements for node in gast.walk(statement))
+
+    def _weight(self, node: gast.AST) -> int:
+        if isinstance(node, (gast.BinOp, gast.AugAssign)):
+            return 1
+        if not isinstance(node, gast.Call):
+            return 0
+        path = self.path_of(node.func)
+        if path is not None:
+            return 3 if path.split(".")[0] in LIBRARIES else 0
+        if isinstance(node.func, gast.Name):
+            own = node.func.id in self.functions or self.made.get(node.func.id, "").startswith(".")
+            return 1 if own else 0 if hasattr(builtins, node.func.id) else 3
+        if not isinstance(node.func, gast.Attribute):
+            return 3
+        if node.func.attr in self.functions:
+            return 1
+        return 0 if node.func.attr in _CONTAINER_METHODS or node.func.attr in ("numpy", "item") else 3
+
+
+def _kind_of_path(path: str) -> int:
+    parts = path.split(".")
+    if parts[0] in LIBRARIES:
+        if parts[-1] in _NOT_IN_A_GRAPH:
+            return EFFECT
+        makes = any(part in _MAKERS for part in parts[1:-1]) and (parts[-1][:1].isupper() or "config" in parts)
+        return EFFECT if makes else PLAUSIBLE
+    if not parts[0]:
+        return UNKNOWN  # an object of an own class
+    for size in range(len(parts), 0, -1):
+        kind = _KINDS.get(".".join(parts[:size]))
+        if kind is not None:
+            return kind
+    return UNKNOWN
+
+
+def _kind_of_object(maker: str | None) -> int:
+    """What a call of, or of a method of, an object that `maker` made is likely to be."""
+    if maker is None or maker.startswith(".") or maker.split(".")[0] in LIBRARIES:
+        return PLAUSIBLE
+    return _kind_of_path(maker)
+
+
+def _means_gradients(node: gast.AST) -> bool:
+    """Whether a name says that there is one item a variable."""
+    name = node.id if isinstance(node, gast.Name) else node.attr if isinstance(node, gast.Attribute) else ""
+    return name.endswith(("grads", "gradients", "variables", "weights", "vars", "params"))
+
+
+def _in_order(statement: gast.AST) -> Iterator[gast.AST]:
+    """All nodes of a statement but the bodies of functions and classes in it."""
+    stack: list[Any] = [statement]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, naming.DEFINITIONS):
+            stack.extend(reversed(list(gast.iter_child_nodes(node))))
+
+
+def _inside_loop(jump: gast.AST, statement: gast.AST) -> bool:
+    """Whether the loop that `jump` belongs to is part of the statement."""
+    return any(
+        isinstance(node, (gast.For, gast.While))
+        and any(part is jump for child in node.body for part in gast.walk(child))
+        for node in _in_order(statement)
+    )
+
+
+def lasting_captures(roots: Iterable[gast.AST]) -> set[str]:
+    """The names that nested scopes may use after the statement that makes them is over.
+
+    Functions, lambdas and classes may, list comprehensions may not; a generator expression may unless a builtin that
+    reads all of it is called with it.
+    """
+    roots = list(roots)
+    consumed = {
+        id(node.args[0])
+        for root in roots
+        for node in gast.walk(root)
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in _LAZY_READERS
+        if len(node.args) == 1 and isinstance(node.args[0], gast.GeneratorExp)
+    }
+    found: set[str] = set()
+    for node in naming.nested_scopes(roots):
+        if isinstance(node, (*naming.FUNCTIONS, gast.ClassDef)):
+            found |= naming.free_names(node)
+            found.update(name for part in gast.walk(node) if isinstance(part, gast.Global) for name in part.names)
+        elif isinstance(node, gast.GeneratorExp) and id(node) not in consumed:
+            found |= naming.free_names(node)
+    return found

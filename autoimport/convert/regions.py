@@ -1,0 +1,343 @@
+"""`ast` tree of a TensorFlow module -> its regions: runs of statements that may become a graph of their own.
+
+    for x, y in data:
+        if @on:KEY[8] and @enter("KEY", 8, None, model, x, y): loss, = @take()
+        else:
+            with tf.GradientTape() as tape: ...        # as written
+        plot.update(loss)
+
+A region takes the locals that it needs as parameters and gives back those that are read after it. Locals that nested
+functions share are cells, reached as in a function's form. At the top level of a module a region has neither: what
+anybody else may look at it reads and writes as globals. A run that holds something unknown has a smaller alternative
+inside its eager form. Where a name stands in the way, the run is cut at the statement that brings it in.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from autoimport.convert import names as naming
+from autoimport.convert.effects import PLAUSIBLE, UNKNOWN, Effects, Verdict, lasting_captures
+from autoimport.convert.functions import Function, Position, obstacle, start_of
+from autoimport.convert.graph_form.context import mangle
+from autoimport.convert.liveness import NOTHING, Liveness, Names
+from autoimport.convert.parse import to_gast
+
+# With less than one call of a library, or a few operations, there is nothing to gain.
+WORTH = 3
+
+# Names by which a program may look at any of its globals.
+_LOOKS_AT_GLOBALS = {"globals", "locals", "vars", "dir", "exec", "eval", "__dict__", "modules", "__main__"}
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """The names that a run of statements has in common with what is around it.
+
+    Attributes:
+      parameters: locals that have a value in front of it, which it needs.
+      results: locals that are read behind it.
+      free: cells that it uses, spelled as the compiler spells them.
+      globals, nonlocals: names that it assigns and that live elsewhere.
+    """
+
+    parameters: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    globals: tuple[str, ...] = ()
+    nonlocals: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class Region:
+    """A run of statements.
+
+    Attributes:
+      owner: the function around it; None at the top level of a module.
+      container: the list in the tree that its statements are part of.
+      statements: nodes of the tree.
+      crossing: the names that go in and out.
+      start: the position of its first instruction.
+      has_loop: a `while` or `for` statement is among its statements.
+      alternatives: smaller regions among the same statements, for when this one turns out to be impossible.
+    """
+
+    owner: Function | None
+    container: list[ast.stmt]
+    statements: list[ast.stmt]
+    crossing: Crossing
+    start: Position
+    has_loop: bool
+    alternatives: list[Region] = field(default_factory=list)
+
+    @property
+    def line(self) -> int:
+        """The first line."""
+        return self.statements[0].lineno
+
+    @property
+    def end_line(self) -> int:
+        """The last line."""
+        return self.statements[-1].end_lineno or self.line
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A run of statements, twice: in the tree, and as gast."""
+
+    container: list[ast.stmt]
+    written: list[ast.stmt]
+    statements: list[gast.AST]
+
+    def part(self, first: int, last: int) -> _Block:
+        return _Block(self.container, self.written[first:last], self.statements[first:last])
+
+
+def find_regions(tree: ast.Module, functions: list[Function], *, is_main: bool) -> list[Region]:
+    """The regions of a module, in the order of their sites.
+
+    Args:
+      tree: the module; not changed.
+      functions: its functions.
+      is_main: it is run as a program, so that nobody but itself looks at its globals.
+    """
+    if not _may_use_library(tree):
+        return []
+    whole: Any = to_gast(tree)
+    effects = Effects(whole)
+    if not effects.uses_library:
+        return []
+    found = _Search(effects, _module_scope(whole, effects, is_main)).search(tree.body, whole.body, is_hot=False)
+    for fn in functions:
+        if fn.code is None or isinstance(fn.node, ast.Lambda) or fn.frame_calls:
+            continue
+        is_hot = obstacle(fn) is not None
+        if is_hot or fn.has_loop:
+            node: Any = to_gast(fn.node)
+            found += _Search(effects, _function_scope(fn, node, effects)).search(fn.node.body, node.body, is_hot)
+    return found
+
+
+def _may_use_library(tree: ast.Module) -> bool:
+    """Whether the module imports TensorFlow or Keras: most modules do not, and are left alone at once."""
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else names
+        if any(name.split(".")[0] in ("tensorflow", "keras", "tf_keras") for name in names):
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """One function, or the module.
+
+    Attributes:
+      owner: the function, or None.
+      liveness: what is known and live around its statements.
+      cells: its names that nested functions share, and those that it shares with functions around it.
+      globals: names that it declares global.
+      class_name: the class around it.
+    """
+
+    owner: Function | None
+    liveness: Liveness
+    cells: Names = NOTHING
+    globals: Names = NOTHING
+    class_name: str | None = None
+
+
+def _module_scope(tree: Any, effects: Effects, is_main: bool) -> _Scope:
+    scope = naming.scope_of(tree)
+    tracked = scope.bound | scope.globals
+    shared = tracked & frozenset(lasting_captures(tree.body) | _annotation_names(tree))
+    if not is_main or any(_looks_at_globals(node) for node in gast.walk(tree)):
+        shared = tracked
+    return _Scope(None, Liveness(tree.body, tracked, NOTHING, shared, effects.is_safe_manager))
+
+
+def _looks_at_globals(node: gast.AST) -> bool:
+    if isinstance(node, gast.Name):
+        return node.id in _LOOKS_AT_GLOBALS or node.id == "__all__"
+    if isinstance(node, gast.Attribute):
+        return node.attr in _LOOKS_AT_GLOBALS
+    if isinstance(node, (gast.Import, gast.ImportFrom)):
+        return getattr(node, "module", None) == "__main__" or any(alias.name == "__main__" for alias in node.names)
+    return False
+
+
+def _annotation_names(tree: Any) -> set[str]:
+    """Names in the annotations of functions, which the walks leave out."""
+    annotations = [getattr(node, field, None) for node in gast.walk(tree) for field in ("annotation", "returns")]
+    return {part.id for node in annotations if node for part in gast.walk(node) if isinstance(part, gast.Name)}
+
+
+def _function_scope(fn: Function, node: Any, effects: Effects) -> _Scope:
+    assert fn.code is not None
+    scope = naming.scope_of(node)
+    shared = frozenset(lasting_captures(node.body)) & scope.bound
+    start = frozenset(naming.parameters(node.args))
+    free = frozenset(fn.code.co_freevars)
+    around = {name for name in naming.used_names(node) - scope.bound if mangle(name, fn.class_name) in free}
+    return _Scope(
+        fn,
+        Liveness(node.body, scope.bound, start, shared, effects.is_safe_manager),
+        shared | around | scope.nonlocals,
+        scope.globals,
+        fn.class_name,
+    )
+
+
+class _Search:
+    """Looks for the regions in one function, or at the top level of the module."""
+
+    def __init__(self, effects: Effects, scope: _Scope) -> None:
+        self.effects, self.scope = effects, scope
+        self.found: list[Region] = []
+
+    def search(self, written: list[ast.stmt], statements: list[gast.AST], is_hot: bool) -> list[Region]:
+        """The regions in a body; `is_hot` if it runs often enough to be one itself."""
+        self.block(_Block(written, written, statements), UNKNOWN, is_hot)
+        return self.found
+
+    def block(self, block: _Block, limit: int, is_hot: bool) -> list[Region]:
+        """Look in a block for runs of statements no worse than `limit`; return the regions made of its own ones."""
+        regions: list[Region] = []
+        verdicts = [self.judge(statement) for statement in block.statements]
+        first = 0
+        while first < len(verdicts):
+            last = first
+            while is_hot and last < len(verdicts) and verdicts[last].kind <= limit:
+                last += 1
+            if last == first:
+                self.inside(block.part(first, first + 1), limit, is_hot)
+                first += 1
+                continue
+            regions += self.run(block.part(first, last), verdicts[first:last], limit)
+            first = last
+        return regions
+
+    def judge(self, statement: gast.AST) -> Verdict:
+        return self.effects.judge(statement, at_module_level=self.scope.owner is None)
+
+    def inside(self, statement: _Block, limit: int, is_hot: bool) -> None:
+        """Look in the blocks of one statement that is in no region itself."""
+        (written,), (node,) = statement.written, statement.statements
+        if isinstance(node, naming.DEFINITIONS):
+            return
+        is_loop = isinstance(node, (gast.For, gast.AsyncFor, gast.While))
+        for name in ("body", "orelse", "finalbody"):
+            self.named_block(written, node, name, limit, is_hot or (is_loop and name == "body"))
+        for name in ("handlers", "cases"):
+            for part, part_node in zip(getattr(written, name, ()), getattr(node, name, ()), strict=True):
+                self.named_block(part, part_node, "body", limit, is_hot)
+
+    def named_block(self, written: Any, node: Any, name: str, limit: int, is_hot: bool) -> None:
+        statements = getattr(node, name, None)
+        if isinstance(statements, list):
+            container = getattr(written, name)
+            self.block(_Block(container, container, statements), limit, is_hot)
+
+    def run(self, run: _Block, verdicts: list[Verdict], limit: int) -> list[Region]:
+        """Make regions of a run of statements, as large as names allow."""
+        while run.statements and not _has_code(run.statements[0]):
+            run, verdicts = run.part(1, len(run.statements)), verdicts[1:]
+        if self.effects.weight(run.statements) < WORTH:
+            for index in range(len(run.statements)):
+                self.inside(run.part(index, index + 1), limit, True)
+            return []
+        crossing, culprit = self.crossing(run.statements)
+        if culprit is not None:
+            before = self.run(run.part(0, culprit), verdicts[:culprit], limit)
+            self.inside(run.part(culprit, culprit + 1), limit, True)
+            size = len(run.statements)
+            return before + self.run(run.part(culprit + 1, size), verdicts[culprit + 1 :], limit)
+        return [self.region(run, verdicts, crossing)]
+
+    def region(self, run: _Block, verdicts: list[Verdict], crossing: Crossing) -> Region:
+        first = run.written[0]
+        region = Region(
+            self.scope.owner,
+            run.container,
+            run.written,
+            crossing,
+            start_of(first) or (first.lineno, first.end_lineno or first.lineno, first.col_offset, 0),
+            any(isinstance(node, (gast.For, gast.While)) for node in naming.walk_scope(run.statements)),
+        )
+        self.found.append(region)
+        if any(verdict.kind != PLAUSIBLE for verdict in verdicts):
+            region.alternatives = self.block(run, PLAUSIBLE, True)
+        return region
+
+    # -- names -------------------------------------------------------------------------------------------------------
+
+    def crossing(self, run: list[gast.AST]) -> tuple[Crossing, int | None]:
+        """The names that go in and out of a run; the statement at which to cut it if they cannot, else None."""
+        assigned = frozenset(name for node in naming.walk_scope(run) for name in naming.bound_by(node))
+        place, last = run[0].place, run[-1].place
+        if place.known is None:
+            return Crossing(), 0
+        is_module = self.scope.owner is None
+        mine = assigned & self.scope.liveness.tracked
+        results = mine & (last.live | place.caught)
+        needed = self.scope.liveness.needed(run, results) | self.object_of_super(run)
+        stuck_out = results & self.effects.tapes
+        stuck_in = needed & self.effects.tapes
+        if not is_module:
+            cells = self.scope.cells
+            results, needed = results - cells, needed - cells
+            stuck_out |= (results - (last.known_after or NOTHING)) | (mine & place.caught - cells)
+            stuck_in |= needed - place.known
+        if stuck_out:
+            return Crossing(), _first(run, lambda node: bool(stuck_out & _assigned_by(node)))
+        if stuck_in:
+            return Crossing(), _first(run, lambda node: bool(stuck_in & _mentioned_by(node)))
+        if is_module:
+            return Crossing(globals=tuple(sorted(assigned & (results | needed)))), None
+        return self.in_function(run, assigned, needed, results), None
+
+    def in_function(self, run: list[gast.AST], assigned: Names, needed: Names, results: Names) -> Crossing:
+        used = frozenset().union(*(_mentioned_by(node) for node in run))
+        cells = {mangle(name, self.scope.class_name) for name in used & self.scope.cells}
+        if self.object_of_super(run):
+            cells.add("__class__")
+        return Crossing(
+            tuple(sorted(needed)),
+            tuple(sorted(results)),
+            tuple(sorted(cells)),
+            tuple(sorted(assigned & self.scope.globals)),
+            tuple(sorted(assigned & self.scope.cells)),
+        )
+
+    def object_of_super(self, run: list[gast.AST]) -> Names:
+        """The first parameter, where `super()` takes its object from it unseen."""
+        fn = self.scope.owner
+        if fn is None or fn.code is None or "__class__" not in fn.code.co_freevars or fn.first_parameter is None:
+            return NOTHING
+        calls = (node for statement in run for node in gast.walk(statement) if isinstance(node, gast.Call))
+        has_super = any(isinstance(call.func, gast.Name) and call.func.id == "super" for call in calls)
+        return frozenset({fn.first_parameter}) if has_super else NOTHING
+
+
+def _has_code(node: gast.AST) -> bool:
+    """Whether a statement is sure to have an instruction, on whose line a gate can stand."""
+    if isinstance(node, gast.Expr):
+        return not isinstance(node.value, gast.Constant)
+    return not isinstance(node, gast.Pass) and not (isinstance(node, gast.AnnAssign) and node.value is None)
+
+
+def _first(run: list[gast.AST], is_culprit: Callable[[gast.AST], bool]) -> int:
+    return next((index for index, node in enumerate(run) if is_culprit(node)), 0)
+
+
+def _assigned_by(node: gast.AST) -> set[str]:
+    return {name for part in naming.walk_scope([node]) for name in naming.bound_by(part)}
+
+
+def _mentioned_by(node: gast.AST) -> set[str]:
+    return naming.loaded([node]) | _assigned_by(node)
