@@ -16,6 +16,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from autoimport.convert.facts import FunctionFacts
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import policy, registry, sampling, tf_internals, trust
 from autoimport.staging.gate import PYTHON_AFTER, results
@@ -73,7 +74,7 @@ class Mind:
 
     def _cold(self, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
         """There is no graph for this call yet."""
-        if not any(reaches_tensor(value) for value in args):
+        if self._site.kind == "function" and not any(reaches_tensor(value) for value in args):
             self._without_tensors += 1
             if self._without_tensors >= PYTHON_AFTER and not self._specialisations:
                 self._site.close("python")
@@ -92,8 +93,8 @@ class Mind:
     def _sample(self, frame: types.FrameType) -> None:
         """Look at the second call: the first one builds layers and slots."""
         self._sampled += 1
-        if self._sampled != 2:
-            return
+        if self._sampled != 2 or self._site.kind != "function":
+            return  # a region's end cannot be seen
 
         def report(operations: int, milliseconds: float) -> None:
             self._site.sample_ms = milliseconds
@@ -122,12 +123,14 @@ class Mind:
         return times < self._policy.patience(caller.entered)
 
     def _candidate_above(self, frame: types.FrameType) -> Mind | None:
-        caller = frame.f_back
+        caller = frame if self._site.kind == "region" else frame.f_back
         while caller is not None:
-            site = registry.site_of(caller.f_code)
-            if site is not None and site.mind is not None and site.mind.is_candidate:
-                found: Mind = site.mind
-                return found
+            for site in registry.sites_around(caller):
+                if caller is frame and not _encloses(site.facts, self._site.facts):
+                    continue
+                if site.mind is not None and site.mind.is_candidate:
+                    found: Mind = site.mind
+                    return found
             caller = caller.f_back
         return None
 
@@ -252,6 +255,12 @@ def _parts(value: Any, cls: type) -> list[Any]:
     with contextlib.suppress(AttributeError):
         parts.extend(object.__getattribute__(value, "__dict__").values())
     return parts[:50]
+
+
+def _encloses(outer: FunctionFacts, inner: FunctionFacts) -> bool:
+    """Whether a site is larger than a region in it."""
+    span = outer.line, outer.end_line
+    return span != (inner.line, inner.end_line) and span[0] <= inner.line and inner.end_line <= span[1]
 
 
 def _line_in(error: BaseException, file: str) -> int | None:

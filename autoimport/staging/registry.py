@@ -10,7 +10,7 @@ import builtins
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from autoimport.convert.facts import FunctionFacts
@@ -41,7 +41,6 @@ class Site:
     module: Module
     index: int
     facts: FunctionFacts
-    kind: str = "function"
     state: str = "cold"
     reason: str | None = None
     reason_line: int | None = None
@@ -54,6 +53,11 @@ class Site:
     sample_ms: float = 0.0
     closed: bool = False
     mind: Any = None
+
+    @property
+    def kind(self) -> str:
+        """"function" or "region"."""
+        return self.facts.kind
 
     @property
     def calls(self) -> int:
@@ -179,15 +183,34 @@ def register_module(
 
 
 def site_of(code: CodeType) -> Site | None:
-    """The site whose eager form `code` is."""
+    """The site of a function whose eager form `code` is."""
+    module = _module_of(code)
+    if module is None:
+        return None
+    # `@on:KEY[index] and @enter("KEY", ...)` is the first thing in the code, so are its constants.
+    index = code.co_consts[code.co_consts.index(module.key) - 1]
+    site = module.sites[index] if type(index) is int and 0 <= index < len(module.sites) else None
+    if site is None or site.kind != "function" or not code.co_firstlineno <= site.facts.line <= site.facts.end_line:
+        return None  # only regions in it have gates
+    return site
+
+
+def sites_around(frame: FrameType) -> Iterator[Site]:
+    """The sites that a frame is in at present: the regions around its line, and its function."""
+    module = _module_of(frame.f_code)
+    if module is not None:
+        for site in module.sites:
+            if site.kind == "region" and site.facts.line <= frame.f_lineno <= site.facts.end_line:
+                yield site
+        own = site_of(frame.f_code)
+        if own is not None:
+            yield own
+
+
+def _module_of(code: CodeType) -> Module | None:
     if not gated(code):
         return None
-    constants = code.co_consts
-    for position, constant in enumerate(constants):
-        if isinstance(constant, str) and constant in modules:
-            # `@on:KEY[index] and @enter("KEY", ...)` is the first thing in the code, so are its constants.
-            return modules[constant].sites[constants[position - 1]]
-    return None
+    return next((modules[c] for c in code.co_consts if isinstance(c, str) and c in modules), None)
 
 
 def all_sites() -> Iterator[Site]:
