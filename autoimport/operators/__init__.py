@@ -5,6 +5,7 @@ from __future__ import annotations
 from autoimport.operators.access import (
     attr,
     augment,
+    caught,
     context,
     del_attr,
     del_global,
@@ -41,6 +42,7 @@ __all__ = [
     "augment",
     "binary",
     "call",
+    "caught",
     "chain",
     "context",
     "defined",

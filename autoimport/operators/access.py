@@ -206,8 +206,20 @@ def context(manager: Any) -> Any:
 
 
 def handlers() -> None:
-    """A `try` with handlers begins: which exception a trace would meet in it is not what eager code meets."""
-    forbid("a `try` with handlers")
+    """A `try` with handlers begins."""
+    trace = observer.current()
+    if trace is not None:
+        trace.handles()
+
+
+def caught() -> None:
+    """A handler begins: only what eager code would meet there as well may be taken."""
+    error = sys.exc_info()[1]
+    if not isinstance(error, Exception) and type(error).__module__.startswith("autoimport."):
+        raise  # how operators and traces speak to each other: a bare `except:` would keep it
+    trace = observer.current()
+    if trace is not None and error is not None:
+        trace.caught(error)
 
 
 def forbid(what: str) -> None:

@@ -8,20 +8,21 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import lists, math_functions, observer, python_builtins
+from autoimport.operators import lists, math_functions, observer, operator_functions, python_builtins, sorting
 from autoimport.operators.access import iterate
 from autoimport.operators.formatting import method_of_string
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Number
-from autoimport.operators.symbolic import in_graph
-from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.symbolic import in_graph, is_symbolic
 from autoimport.operators.undefined import MaybeNone, NumberOrTensor
 
 Operator = Callable[..., Any]
 
 # By identity, so that a name that was given another meaning calls that.
 _OPERATORS: dict[int, tuple[Any, Operator]] = {
-    id(fn): (fn, operator) for fn, operator in {**python_builtins.OPERATORS, **math_functions.OPERATORS}.items()
+    id(fn): (fn, operator)
+    for table in (python_builtins.OPERATORS, math_functions.OPERATORS, operator_functions.OPERATORS)
+    for fn, operator in table.items()
 }
 
 
@@ -49,6 +50,9 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     known = _OPERATORS.get(id(fn))
     if known is not None:
         return known[1](*args, **kwargs)
+    getter = operator_functions.GETTERS.get(type(fn))
+    if getter is not None:
+        return getter(fn, *args, **kwargs)
     if type(fn) is BuiltinMethodType:
         owner = fn.__self__
         if is_mutable(owner):
@@ -85,6 +89,8 @@ def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     before_mutation(owner, f"{type(owner).__name__}.{name}")
     if lists.stand_in(owner) is not owner:
         return lists.change(owner, name, args)
+    if name == "sort":
+        return sorting.sort_list(owner, *args, **kwargs)
     if name in ("extend", "update", "extendleft") or name.endswith("_update"):
         args = tuple(arg if isinstance(arg, dict) else iterate(arg) for arg in args)
     return fn(*args, **kwargs)

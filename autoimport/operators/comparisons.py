@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import tensorflow as tf
@@ -14,13 +14,15 @@ from autoimport.operators import lists, logic, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.arithmetic import binary
 from autoimport.operators.checks import refuse
-from autoimport.operators.numbers import Number
+from autoimport.operators.numbers import Known, Number
 from autoimport.operators.ranges import SymbolicRange
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
 _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type})
 _CONTAINERS = (list, tuple)
+_SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented))
+_VALUES = (int, float, complex, str, bytes, Known)
 
 
 def eq(x: Any, y: Any) -> Any:
@@ -58,7 +60,11 @@ def _items(x: Any) -> list[Any]:
 
 def _python(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     trace = observer.current()
-    if trace is None or (_compares_without_effects(x) and _compares_without_effects(y)):
+    if trace is None:
+        return compare(x, y)
+    if _compares_identity(x) and _compares_identity(y):
+        return _same(x, y) is (compare is operator.eq)
+    if _compares_without_effects(x) and _compares_without_effects(y):
         return compare(x, y)
     if type(x) is type(y) and type(x) in (dict, set, frozenset):
         method = x.__eq__ if compare is operator.eq else x.__ne__
@@ -66,10 +72,15 @@ def _python(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     return trace.call(compare, (x, y), {})
 
 
+def _compares_identity(x: Any) -> bool:
+    cls: Any = type(x)
+    return cls.__eq__ is object.__eq__ and cls.__ne__ is object.__ne__
+
+
 def _compares_without_effects(x: Any) -> bool:
     """Whether `==` on `x` runs no code but Python's and the libraries', and reads nothing that could change unseen."""
     cls: Any = type(x)
-    if cls in _SCALARS or cls is BuiltinFunctionType or cls.__eq__ is object.__eq__:
+    if cls in _SCALARS or cls is BuiltinFunctionType or _compares_identity(x):
         return True
     if cls is tuple:
         return all(_compares_without_effects(item) for item in x)
@@ -138,6 +149,10 @@ def not_in(x: Any, container: Any) -> Any:
 
 
 def _contains(container: Any, x: Any) -> Any:
+    if isinstance(getattr(type(container), "__contains__", None), FunctionType):
+        from autoimport.operators.calls import call
+
+        return logic.not_(logic.not_(call(MethodType(type(container).__contains__, container), x)))
     trace = observer.current()
     if trace is None or type(container) in _SCALARS or type(container) is range:
         return x in container
@@ -192,7 +207,19 @@ def is_(x: Any, y: Any) -> Any:
     for value, other in ((x, y), (y, x)):
         if isinstance(value, MaybeNone) and other is None:
             return Number(bool, tf.logical_not(value.present))
-    return x is y
+    return _same(x, y)
+
+
+def _same(x: Any, y: Any) -> bool:
+    """`x is y` of objects: which they are may be another thing at the next call of a graph."""
+    trace = observer.current()
+    if trace is None or type(x) in _SINGLETONS or type(y) in _SINGLETONS:
+        return x is y
+    if isinstance(x, _VALUES) or isinstance(y, _VALUES):
+        if type(x) is type(y) and x == y and not (type(x) is int and -5 <= x <= 256):
+            refuse("`is` on numbers or strings, which Python may share or not")
+        return x is y
+    return trace.same(x, y)
 
 
 def _number_is(x: Any, y: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import access, folds, observer
+from autoimport.operators import access, folds, observer, sorting
 from autoimport.operators.access import iterate
 from autoimport.operators.checks import refuse
 from autoimport.operators.conversions import to_bool, to_float, to_int
@@ -296,21 +296,6 @@ def id_(x: Any, /) -> int:
     return int(plain_call(id, x))
 
 
-def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[Any]:
-    """`sorted(iterable, key, reverse)`."""
-    from autoimport.operators.calls import call
-
-    iterable = stand_in(iterable)
-    by = None if key is None else functools.partial(call, key)
-    if isinstance(iterable, (tf.Tensor, tf.Variable)) and is_symbolic(iterable) and by is None:
-        if observer.current() is not None and not iterable.dtype.is_integer:
-            refuse("a tensor of floats is sorted by Python")
-        if iterable.shape.rank == 1:
-            ordered = tf.sort(iterable, direction="DESCENDING" if reverse else "ASCENDING")
-            return list(iterate(ordered))
-    return sorted(iterate(iterable), key=by, reverse=reverse)
-
-
 def _world(name: str) -> Callable[..., Any]:
     """A builtin that acts on the world: never in a trace of ours."""
     fn = getattr(builtins, name)
@@ -364,7 +349,7 @@ OPERATORS: dict[Any, Callable[..., Any]] = {
     isinstance: isinstance_,
     type: type_,
     id: id_,
-    sorted: sorted_,
+    sorted: sorting.sorted_,
     super: _super,
     min: folds.min_,
     max: folds.max_,

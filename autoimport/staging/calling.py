@@ -20,10 +20,9 @@ from autoimport.operators.numbers import Number
 from autoimport.staging import special_methods, tf_internals, trust
 from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import converted, gated, harmless
-from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
+from autoimport.staging.reading import CONTAINERS, SCALARS, Reader, class_attribute
 from autoimport.staging.sources import Source
-from autoimport.staging.values import Array, as_tensors
-
+from autoimport.staging.arrays import Array, Method, as_tensors, compute, involves_host, is_numpy_function
 
 # These ask for no more than the type of their argument, which is guarded where the argument was read.
 _ABOUT_TYPE = frozenset({isinstance, issubclass, callable})
@@ -36,6 +35,14 @@ def _is_pure_host(fn: Any) -> bool:
         return False
 
 
+def _converts_array(fn: Any, args: tuple[Any, ...]) -> bool:
+    return len(args) == 1 and type(args[0]) is Array and any(fn is kind for kind in (int, float, bool, abs))
+
+
+def _all_known(args: tuple[Any, ...]) -> bool:
+    return all(type(arg) is Host or type(arg) in SCALARS for arg in args)
+
+
 class Caller:
     """Judges and makes the calls of one trace."""
 
@@ -46,9 +53,12 @@ class Caller:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
         if args and type(args[0]) in (Host, Array) and (fn is tf.constant or fn is tf.convert_to_tensor):
             return self._to_tensor(*args, **kwargs)
-        if any(type(arg) is Host for arg in args) and _is_pure_host(fn) and not kwargs:
-            if all(type(arg) is Host or type(arg) in SCALARS for arg in args):
-                return self._reader.hosts.call(fn, args)
+        if not kwargs and any(type(arg) is Host for arg in args) and _is_pure_host(fn) and _all_known(args):
+            return self._reader.hosts.call(fn, args)
+        if involves_host((*args, *kwargs.values())) and (is_numpy_function(fn) or _converts_array(fn, args)):
+            return compute(self._reader.hosts, fn, args, kwargs)
+        if type(fn) is Method:
+            return fn(*args, **kwargs)
         if isinstance(fn, types.MethodType):
             return self._method(fn, args, kwargs)
         if isinstance(fn, functools.partial):
@@ -76,7 +86,7 @@ class Caller:
                 observer.observe(ours)
         if isinstance(fn, (types.BuiltinFunctionType, types.MethodWrapperType)):
             return self._builtin(fn, args, kwargs)
-        method = getattr(type(fn), "__call__", None)
+        method, _ = class_attribute(type(fn), "__call__")
         if isinstance(method, types.FunctionType):
             if gated(method.__code__):
                 return fn(*args, **kwargs)
@@ -119,7 +129,7 @@ class Caller:
             place = source.attribute(name)
             keys = list(held) if isinstance(held, dict) else range(len(held))
             for key in keys:
-                value = held[key]  # type: ignore[index, call-overload]
+                value = held[key]  # type: ignore[index]
                 at = place.child(f"{{parent}}[{key!r}]", f"a default of {fn.__name__}")
                 if self._reader.wrap(value, at) is not value:
                     raise Unstageable(f"{fn.__qualname__} has a tensor or array as a default value")
@@ -194,7 +204,7 @@ class Caller:
         """An instance of a class."""
         if trust.owns_state(cls):
             raise Unstageable(f"makes a {cls.__name__}, which owns variables", "make it once, outside the function")
-        maker = cls.__init__
+        maker, _ = class_attribute(cls, "__init__")
         if issubclass(cls, BaseException) or dataclasses.is_dataclass(cls) or hasattr(cls, "_fields"):
             return cls(*args, **kwargs)
         if trust.is_library(cls.__module__) or cls.__module__ == "builtins":
@@ -203,9 +213,11 @@ class Caller:
             self._require_seen(cls, args)
             return self._run(cls, args, kwargs)
         code = getattr(maker, "__code__", None)
-        custom_new = cls.__new__ is not object.__new__ and not gated(getattr(cls.__new__, "__code__", _nothing.__code__))
+        custom_new = cls.__new__ is not object.__new__ and not gated(
+            getattr(cls.__new__, "__code__", _nothing.__code__)
+        )
         custom_meta = type(cls) is not type and type(cls).__module__ != "abc"
-        if custom_new or custom_meta or not (maker is object.__init__ or code is not None and harmless(code)):
+        if custom_new or custom_meta or not (maker is object.__init__ or (code is not None and harmless(code))):
             raise Unstageable(f"makes a {cls.__qualname__}, whose constructor is not converted")
         hidden = special_methods.unseen(cls, special_methods.INFIX)
         if hidden is not None:

@@ -1,7 +1,7 @@
 """An exception that a handler of the person's takes in a trace -> whether eager code would meet it there too.
 
-In: the exception. Out: why not, or None. While a graph is built TensorFlow complains of other things, and in other words,
-than it does in eager mode, and Python of symbolic values where it would not of numbers.
+In: the exception. Out: why not, or None. While a graph is built TensorFlow complains of other things, and in other
+words, than it does in eager mode, and Python of symbolic values where it would not of numbers.
 """
 
 from __future__ import annotations

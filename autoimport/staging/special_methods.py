@@ -7,7 +7,6 @@ their own gates, those of the libraries only compute; any others would run once,
 from __future__ import annotations
 
 import builtins
-import functools
 import operator
 import types
 from collections.abc import Callable
@@ -17,7 +16,8 @@ from autoimport.staging import trust
 from autoimport.staging.ours import harmless
 
 _BINARY = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul",
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "xor", "or",
+    "matmul",
 )  # fmt: skip
 # What an expression may run without asking an operator of ours first.
 INFIX = (
@@ -51,7 +51,6 @@ def of_function(fn: Any) -> tuple[str, ...] | None:
         return None
 
 
-@functools.lru_cache(maxsize=1024)
 def unseen(cls: type, names: tuple[str, ...]) -> str | None:
     """The first of a class's special methods `names` whose code no trace sees."""
     for name in names:

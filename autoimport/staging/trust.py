@@ -99,7 +99,7 @@ STATEFUL_BASES = frozenset(
 )
 
 # Methods of builtin types change nothing but their own object; the operators know those that change it.
-BUILTIN_TYPES = (
+BUILTIN_TYPES: tuple[type, ...] = (
     str, bytes, int, float, bool, complex, tuple, list, dict, set, frozenset, range, slice, type(None),
     type({}.keys()), type({}.values()), type({}.items()),
 )  # fmt: skip
@@ -159,9 +159,9 @@ def objection(fn: Any) -> str | None:
             holder = owner if isinstance(owner, type) else type(owner)
             if holder in BUILTIN_TYPES or is_library(holder.__module__):
                 return None if root(holder.__module__) != "numpy" else _numpy_method(fn)
-        if getattr(fn, "__module__", None) == "builtins" or owner is None and fn.__qualname__.partition(".")[0] in (
+        if getattr(fn, "__module__", None) == "builtins" or (owner is None and fn.__qualname__.partition(".")[0] in (
             "str", "int", "float", "tuple", "list", "dict", "object", "type",
-        ):  # fmt: skip
+        )):  # fmt: skip
             return None if fn.__name__ in PURE_BUILTINS or "." in fn.__qualname__ else f"calls {fn.__name__}()"
     name = full_name(fn)
     if not is_library(getattr(fn, "__module__", None)):

@@ -208,5 +208,9 @@ def handlers() -> None:
     pass
 
 
+def caught() -> None:
+    pass
+
+
 def forbid(what: str) -> None:
     pass

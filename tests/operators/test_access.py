@@ -12,7 +12,7 @@ import tensorflow as tf
 
 import autoimport.operators as ops
 from autoimport.operators import heap, observer
-from autoimport.operators.errors import Unstageable
+from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.numbers import Number
 from tests.operators.ways import Bailed, Watcher, in_function, in_trace, same
 
@@ -130,10 +130,27 @@ def test_rows_are_unpacked_into_python_where_their_number_is_known() -> None:
         in_function(lambda x: [*ops.iterate(x)], tf.constant(1))
 
 
-def test_handlers_and_what_no_trace_can_hold(watcher: Watcher) -> None:
-    for forbidden in (ops.handlers, lambda: ops.forbid("class definition")):
-        with pytest.raises(Unstageable):
-            forbidden()
+def test_what_no_trace_can_hold_gives_it_up(watcher: Watcher) -> None:
+    with pytest.raises(Unstageable):
+        ops.forbid("class definition")
+
+
+def test_handlers_are_announced_with_what_they_take(watcher: Watcher) -> None:
+    try:
+        ops.handlers()
+        raise KeyError(1)
+    except KeyError:
+        ops.caught()
+    assert watcher.seen == [("handles",), ("caught", KeyError)]
+
+
+@pytest.mark.parametrize("signal", [Unstageable("reason"), Diverged()])
+def test_a_bare_except_keeps_nothing_that_operators_say_to_each_other(signal: BaseException) -> None:
+    with pytest.raises(type(signal)):
+        try:
+            raise signal
+        except:  # noqa: E722
+            ops.caught()
 
 
 def test_what_no_trace_can_hold_is_plain_python_elsewhere() -> None:

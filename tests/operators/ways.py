@@ -86,6 +86,16 @@ class Watcher(observer.Observer):
         self.seen.append(("enter_context",))
         return manager
 
+    def same(self, x: Any, y: Any) -> bool:
+        self.seen.append(("same",))
+        return x is y
+
+    def handles(self) -> None:
+        self.seen.append(("handles",))
+
+    def caught(self, error: BaseException) -> None:
+        self.seen.append(("caught", type(error)))
+
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
 

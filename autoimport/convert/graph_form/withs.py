@@ -62,6 +62,8 @@ class _Protocols(Pass):
 
     def visit_Try(self, node: gast.AST) -> Any:
         self.generic_visit(node)
+        for handler in node.handlers:
+            handler.body = [place(gast.Expr(op("caught")), handler.body[0]), *handler.body]
         if node.handlers:
             node.body = [place(gast.Expr(op("handlers")), node.body[0]), *node.body]
         return node
@@ -86,6 +88,7 @@ def protocols(fn: gast.FunctionDef) -> gast.FunctionDef:
                 ops.handlers()
                 x()
             except E:
+                ops.caught()
                 pass
     """
     _Protocols().enter(fn)
