@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from autoimport import config
-from autoimport.cache import MEGABYTE, Store, default_folder
+from autoimport.cache import MEGABYTE, Store, default_folder, read_file
 from autoimport.convert.facts import Converted
 from autoimport.convert.key import content_key
 from autoimport.selection import Selection
@@ -141,11 +141,9 @@ def _swapped(ours: type[SourceFileLoader], loader: SourceFileLoader) -> SourceFi
 
 def code_from_cache(loader: SourceFileLoader, fullname: str) -> CodeType | None:
     """The module's converted code if it is in the cache, its gates made to work."""
-    try:
-        source = loader.get_data(loader.path)
-    except OSError:
-        return None  # Python meets it again, and says so
-    return load_cached(source, loader.path, _name_of(fullname))
+    # Not `get_data`, which takes three times as long: nothing is executed of what is read here.
+    found = read_file(loader.path)
+    return None if found is None else load_cached(found[0], loader.path, _name_of(fullname))
 
 
 def code_from_source(loader: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -171,8 +169,11 @@ def load_cached(source: bytes, path: str, name: str, variant: str = "") -> CodeT
         if entry is None:
             return None
 
+        count = len(entry.gates)
+
+        # Holds neither the module's code nor, as long as the entry is there, its text: Python forgets both, too.
         def load_forms() -> tuple[CodeType | None, ...]:
-            return store().load_forms(key, path) or _forms_again(source, path, name, key, len(entry.functions))
+            return store().load_forms(key, path) or _forms_again(path, name, key, count)
 
         _register(entry, name, path, load_forms, gates=entry.gates, started=started)
         return entry.code
@@ -231,23 +232,33 @@ def _converted(
 def _register(
     module: Any, name: str, path: str, load_forms: Callable[[], Any], *, gates: bytes | None, started: float
 ) -> None:
-    from autoimport.staging.registry import register_module
+    global _register_module
+    if _register_module is None:
+        from autoimport.staging.registry import register_module
 
-    elapsed = (time.perf_counter() - started) * 1e3
-    is_cached = gates is not None
-    register_module(
-        module.key, name, path, module.functions, load_forms, cached=is_cached, convert_ms=elapsed, gates=gates
-    )
+        _register_module = register_module
+    _register_module(
+        module.key, name, path, module.functions, load_forms,
+        cached=gates is not None, convert_ms=(time.perf_counter() - started) * 1e3, gates=gates,
+    )  # fmt: skip
 
 
-def _forms_again(source: bytes, path: str, name: str, key: str, count: int) -> tuple[CodeType | None, ...]:
-    """The graph forms of a module whose entry has gone or is damaged."""
-    try:
-        converted = _converted(source, path, name, key, None)
-    except Exception as error:
-        _failed(path, error)
-        converted = None
-    return converted.forms if converted is not None else (None,) * count
+# Imported on first need: many processes convert nothing.
+_register_module: Callable[..., Any] | None = None
+
+
+def _forms_again(path: str, name: str, key: str, count: int) -> tuple[CodeType | None, ...]:
+    """The graph forms of a module whose entry has gone or is damaged; none if its file is another one by now."""
+    found = read_file(path)
+    is_main = name == "__main__"
+    if found is not None and key.startswith(content_key(found[0], is_main=is_main)):
+        try:
+            converted = _converted(found[0], path, name, key, None)
+            if converted is not None and len(converted.forms) == count:
+                return converted.forms
+        except Exception as error:
+            _failed(path, error)
+    return (None,) * count
 
 
 def _failed(path: str, error: Exception) -> None:
@@ -275,9 +286,10 @@ def store() -> Store:
     global _store, _store_options
     options = config.current()
     if _store is None or _store_options is not options:
-        _store, _store_options = Store(
-            options.cache_dir or default_folder(), options.cache_size * MEGABYTE, options.cache_shared
-        ), options
+        _store, _store_options = (
+            Store(options.cache_dir or default_folder(), options.cache_size * MEGABYTE, options.cache_shared),
+            options,
+        )
     return _store
 
 

@@ -77,7 +77,10 @@ class Selection:
 
 def covers(names: Iterable[str], module: str) -> bool:
     """Whether the module is one of the names or a submodule of one."""
-    return any(module == name or module.startswith(name + ".") for name in names)
+    for name in names:  # noqa: SIM110 (any() takes three times as long, and this is asked at every import)
+        if module == name or module.startswith(name + "."):
+            return True
+    return False
 
 
 def is_library(path: str) -> bool:
