@@ -83,7 +83,7 @@ def if_exp(cond: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
 
 @dataclass
 class _Branch:
-    """What one branch did: nodes of its values, of what it printed, and of the places that it changed. None: it raised."""
+    """What one branch did: nodes of its values, of what it printed, of the places that it changed. None: it raised."""
 
     values: list[Node] | None = None
     printed: list[Node] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""f-strings, `%`, `str`, `repr`, `format` and methods of strings -> text, or a `Text` made after each launch of a trace of ours."""
+"""f-strings, `%` and methods of strings -> text, or, in a trace of ours, a `Text` that is made after each launch."""
 
 from __future__ import annotations
 

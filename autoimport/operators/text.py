@@ -24,16 +24,16 @@ from autoimport.operators.numbers import Known, Number
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone, NumberOrTensor
 
-PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None)})
+PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
 # Values of a graph that are shown as their eager twins are, once their tensors are known.
 _TENSORS = (Number, tf.Tensor, tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
-_FIXED = (tf.DType, tf.TensorShape, tf.TypeSpec, range)
+_FIXED = (tf.DType, tf.TensorShape, tf.TypeSpec)
 # Methods of `str` whose result is a string.
 METHODS = frozenset(
     {
         "capitalize", "casefold", "center", "expandtabs", "format", "format_map", "join", "ljust", "lower", "lstrip",
-        "removeprefix", "removesuffix", "replace", "rjust", "rstrip", "strip", "swapcase", "title", "translate", "upper",
-        "zfill",
+        "removeprefix", "removesuffix", "replace", "rjust", "rstrip", "strip", "swapcase", "title", "translate",
+        "upper", "zfill",
     }
 )  # fmt: skip
 
@@ -92,8 +92,8 @@ class Text:
     def _needed(self, *_: Any) -> NoReturn:
         _needed()
 
-    __bool__ = __len__ = __iter__ = __contains__ = __int__ = __float__ = __index__ = __hash__ = _needed  # type: ignore[assignment]
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _needed  # type: ignore[assignment]
+    __bool__ = __len__ = __iter__ = __contains__ = __int__ = __float__ = __index__ = __hash__ = _needed
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _needed
 
 
 class TextMethod:
@@ -178,6 +178,8 @@ def catch(x: Any, how: Callable[[Any], str] | None = str) -> Any:
         return x
     if isinstance(x, _FIXED) or cls is type:
         return x
+    if cls is range:
+        return Verbatim(repr(x))
     return _container(x, how)
 
 
@@ -203,7 +205,7 @@ def _key(key: Any) -> Any:
     return key
 
 
-_Named = collections.namedtuple("_Named", ())  # noqa: PYI024  # for the code of its methods
+_Named = collections.namedtuple("_Named", ())  # for the code of its methods
 
 
 def _has_generated_text(cls: Any) -> bool:
@@ -226,11 +228,33 @@ def _object(x: Any, how: Callable[[Any], str] | None) -> Any:
         if how is None or isinstance(x, (int, str, float)) or any(method.__module__ != "enum" for method in methods):
             refuse(f"the text of a {cls.__qualname__} is needed while the graph is built")
         return Verbatim(how(x))
+    if how is not None and isinstance(x, BaseException) and _has_plain_text(cls, how):
+        args = access.iterate(access.attr(x, "args"))
+        return _verbatim(later(_error if how is str else _error_repr, cls.__name__, *args))
     trace = observer.current()
     shown = None if trace is None else trace.show(x, how)
     if shown is None:
         refuse(f"the text of a {cls.__qualname__} is needed while the graph is built")
-    return Verbatim(shown) if type(shown) is str else shown
+    return _verbatim(shown) if isinstance(shown, str) else shown
+
+
+def _has_plain_text(cls: Any, how: Callable[[Any], str]) -> bool:
+    """Whether exceptions of this class are shown as `BaseException` has it."""
+    is_plain = cls.__str__ is BaseException.__str__ or how is repr
+    return is_plain and cls.__repr__ is BaseException.__repr__ and cls.__format__ is object.__format__
+
+
+def _verbatim(text: Any) -> Any:
+    """An object that is shown as this string or `Text`, also inside a container."""
+    return Text(Verbatim, (text,)) if type(text) is Text else Verbatim(text)
+
+
+def _error(_: str, *args: Any) -> str:
+    return str(args[0] if len(args) == 1 else args) if args else ""
+
+
+def _error_repr(name: str, *args: Any) -> str:
+    return f"{name}({', '.join(map(repr, args))})"
 
 
 def _variable(variable: Any) -> Any:

@@ -98,7 +98,9 @@ class Specialisation:
         old = values[self.inputs :]
         try:
             result = self.build(old, outputs)
-            changes = [(holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits]
+            changes = [
+                (holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits
+            ]
         except Exception:
             if self.pure:
                 return EAGER  # a text, say, that cannot be made of these values

@@ -132,7 +132,9 @@ class ResultPlan:
         return build
 
     def _text(self, text: Text) -> Build:
+        returned, self._fresh = self._fresh, {}  # in a text it does not matter which containers are one
         fn, parts = text.fn, [self.plan(arg) for arg in text.args]
+        self._fresh = returned
         return lambda old, new: fn(*[part(old, new) for part in parts])
 
     def _shape(self, shape: Shape) -> Build:
@@ -145,6 +147,8 @@ class ResultPlan:
         return lambda old, new: tf.nest.pack_sequence_as(spec, [new[i] for i in indexes], expand_composites=True)
 
     def _container(self, value: Any) -> Build:
+        if type(value) is tuple and not value:
+            return lambda old, new: ()
         if id(value) in self._fresh:
             raise Unstageable("returns the same new container at two places")
         self._fresh[id(value)] = 1

@@ -32,12 +32,16 @@ def show(x: Any, how: Callable[[Any], str] | None, call: Call) -> Any:
     cls: Any = type(x)
     if how is None or class_attribute(cls, "__format__")[0] is not object.__dict__["__format__"]:
         return None
-    if isinstance(x, np.dtype) or isinstance(x, type) and cls.__repr__ is type.__repr__ and cls.__str__ is object.__str__:
+    if isinstance(x, np.dtype) or (isinstance(x, type) and _is_plain_class(cls)):
         return how(x)
     method, _ = class_attribute(cls, "__str__" if how is str and cls.__str__ is not object.__str__ else "__repr__")
     if not isinstance(method, types.FunctionType) or not harmless(method.__code__):
         return None
     return call(types.MethodType(method, x), (), {})
+
+
+def _is_plain_class(meta: Any) -> bool:
+    return meta.__repr__ is type.__repr__ and meta.__str__ is object.__str__
 
 
 def _shape(sizes: Any) -> tf.TensorShape:
