@@ -140,6 +140,8 @@ def _run(request: Request, options: config.Options) -> None:
     root = _root(request)
     modules = list(sys.modules)
     selection = session.begin(options, root, request.program if request.kind == "-m" else None)
+    script = os.path.abspath(request.program) if request.kind == "script" else None
+    session.pass_on(root, selection.main, script, request.flags)
     first_of_ours = modules.index("runpy") if "runpy" in modules else len(modules)
     runner.make_way(root, list(sys.modules)[first_of_ours:])
     main_module = runner.fresh_main()

@@ -76,7 +76,8 @@ class Setting:
 
 def _names(items: list[str], folder: str) -> tuple[str, ...]:
     for item in items:
-        if not all(part.isidentifier() for part in item.split(".")):
+        is_distribution = "-" in item and item.replace("-", "_").replace(".", "_").isidentifier()
+        if not is_distribution and not all(part.isidentifier() for part in item.split(".")):
             raise ValueError(item)
     return tuple(items)
 
@@ -123,7 +124,7 @@ def _listed(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
-NAMES = Kind("module names, as in pkg or pkg.module", lambda text, folder: _names(_listed(text), folder), _toml_names)
+NAMES = Kind("names of modules or distributions, as in pkg or pkg.module", lambda text, folder: _names(_listed(text), folder), _toml_names)
 SWITCH = Kind("true or false", _switch, _toml_switch)
 COUNT = Kind("a whole number from 0", lambda text, folder: _count(int(text), folder), _count)
 PATH = Kind("a path", _path, _path)
@@ -154,6 +155,14 @@ def bad_value(place: str, key: str, value: Any, allowed: str) -> ConfigError:
 def unknown_key(place: str, key: str, allowed: Mapping[str, Any]) -> ConfigError:
     """The error for a key that is not in the table."""
     return ConfigError(f"{place}: {key}: unknown; use one of {', '.join(allowed)}")
+
+
+def checked_names(key: str, names: list[str]) -> tuple[str, ...]:
+    """Names of modules or distributions that a call has given."""
+    try:
+        return _names(names, "")
+    except ValueError as error:
+        raise bad_value("install()", key, str(error), NAMES.allowed) from None
 
 
 def from_flag(setting: Setting, text: str) -> Any:

@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
@@ -20,6 +21,7 @@ from autoimport import config
 from autoimport.cache import MEGABYTE, Store, default_folder, read_file
 from autoimport.convert.facts import Converted
 from autoimport.convert.key import content_key
+from autoimport.distributions import resolve, volunteers
 from autoimport.selection import Selection
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -304,23 +306,65 @@ def start(selection: Selection) -> None:
         attach()
 
 
-def install(packages: Iterable[str] | None = None, exclude: Iterable[str] = ()) -> None:
+def select(options: config.Options, root: str, main: str | None = None) -> Selection:
+    """What the options, and installed packages themselves, say is to be converted of a program in `root`."""
+    packages = None if options.packages is None else resolve(options.packages)
+    return Selection(os.path.abspath(root), packages, resolve(options.exclude), main, volunteers())
+
+
+def install(packages: str | Iterable[str] | None = None, exclude: str | Iterable[str] = ()) -> None:
     """Convert modules that are imported from now on.
 
+    What has been imported already stays as it is; a warning names it.
+
     Args:
-      packages: names of modules, submodules included; None for what the configuration says (by default the directory
-        tree of the program).
+      packages: names of modules, submodules included, or of distributions; None for what the configuration says (by
+        default the directory tree of the program).
       exclude: names of modules to leave as they are.
     Raises:
-      autoimport.config.ConfigError: the configuration cannot be used.
+      autoimport.config.ConfigError: the configuration cannot be used, or a name cannot be one.
     """
     program = getattr(sys.modules.get("__main__"), "__file__", None)
     root = os.path.dirname(os.path.realpath(program)) if isinstance(program, str) else os.getcwd()
     options = config.load(root)
+    if packages is not None:
+        options = replace(options, packages=_checked("packages", packages))
+    options = replace(options, exclude=(*options.exclude, *_checked("exclude", exclude)))
     config.use(options)
-    if not config.is_off(os.environ):
-        names = options.packages if packages is None else tuple(packages)
-        start(Selection(root, names, (*options.exclude, *exclude)))
+    if config.is_off(os.environ):
+        return
+    selection = select(options, root)
+    late = imported_already(selection)
+    start(selection)
+    if late:
+        import warnings
+
+        warnings.warn(
+            f"autoimport: imported before autoimport.install(), so not converted: {', '.join(late)}", stacklevel=2
+        )
+
+
+def _checked(key: str, names: str | Iterable[str]) -> tuple[str, ...]:
+    return config.checked_names(key, [names] if isinstance(names, str) else list(names))
+
+
+def imported_already(selection: Selection) -> list[str]:
+    """Modules that are selected, but have been imported without being converted: by name, the program itself excepted."""
+    converted = set()
+    if "autoimport.staging.registry" in sys.modules:
+        from autoimport.staging import registry
+
+        converted = {module.name for module in registry.loaded}
+    late = []
+    for name, module in list(sys.modules.items()):
+        is_wanted = selection.by_name(name)
+        if is_wanted is False or name in converted or name in ("__main__", "__mp_main__"):
+            continue
+        spec = getattr(module, "__spec__", None)
+        if spec is not None and has_own_roads(spec.loader) and isinstance(spec.origin, str):
+            if is_wanted or selection.by_file(name, spec.origin):
+                late.append(name)
+    return sorted(late)
 
 
 def uninstall() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from collections.abc import Mapping
 from importlib.machinery import PathFinder
 from types import CodeType
+from typing import Any
 
 from autoimport import config, hook
 from autoimport.runner import Convert
@@ -22,7 +24,7 @@ def begin(options: config.Options, root: str, main: str | None = None) -> Select
       main: the name of the module that is run, with `-m`.
     """
     config.use(options)
-    selection = Selection(os.path.abspath(root), options.packages, options.exclude, main)
+    selection = hook.select(options, root, main)
     hook.start(selection)
     if options.report or options.report_json:
         # Now, not at the end: it starts the clock. At exit, not after the program: threads and exit handlers of the
@@ -31,6 +33,32 @@ def begin(options: config.Options, root: str, main: str | None = None) -> Select
 
         atexit.register(_report, options, os.getpid())
     return selection
+
+
+# Tells child processes of the program: its directory, the module that is run by name, and the file of its script.
+PROGRAM = "_AUTOIMPORT_PROGRAM"
+
+
+def pass_on(root: str, main: str | None, script: str | None, flags: Mapping[str, Any]) -> None:
+    """Let the Python processes that the program starts do as this one does.
+
+    Args:
+      root, main: as for `begin`; script: the program's file, if it is one.
+      flags: settings of this command line; what concerns the report is this process's own affair.
+    """
+    if os.environ.get("AUTOIMPORT", "") == "":
+        os.environ["AUTOIMPORT"] = "1"
+    for name, value in flags.items():
+        if value is not None and not name.startswith("report"):
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            os.environ[config.BY_NAME[name].variable] = text
+    os.environ[PROGRAM] = "\n".join([os.path.abspath(root), main or "", script or ""])
+
+
+def inherited() -> tuple[str, str | None, str | None] | None:
+    """What the program that has started this process passes on: root, main and script."""
+    parts = os.environ.get(PROGRAM, "").split("\n")
+    return (parts[0], parts[1] or None, parts[2] or None) if len(parts) == 3 else None
 
 
 def root_of_module(name: str) -> str:

@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any
 
-from autoimport import config, runner, session
+from autoimport import config, hook, runner, session
 from autoimport.selection import Selection
 
 _is_started = False
@@ -50,11 +50,39 @@ def _start(before: set[str]) -> None:
         root = path if os.path.isdir(path) else os.path.dirname(path)
     else:
         root = os.getcwd()
+    script = os.path.abspath(program) if is_script else None
+    parent = session.inherited() if program in ("-c", "-m") else None
+    if parent is not None:  # a worker process, as multiprocessing and its like start them
+        root, main, script = parent
+        module = module or main
+        if script is not None:
+            _convert_main_of_parent(script)
     selection = session.begin(config.load(root), root, module)
+    session.pass_on(root, selection.main, script, {})
     if is_script and _can_be_run(program, selection):
         sys.path_hooks.append(ScriptHook(program, selection))
     if is_script or module is not None:
         runner.make_way(root, set(sys.modules) - before)
+
+
+def _convert_main_of_parent(script: str) -> None:
+    """Have the parent's script converted when this process runs it again, as `__mp_main__`.
+
+    multiprocessing does so with `runpy.run_path`, which asks no finder and no loader but `compile`. That name is put
+    into the module `runpy` of this worker process, and taken out again by its first use.
+    """
+    import runpy
+
+    names = vars(runpy)
+
+    def compile_main(source: bytes, path: str, mode: str) -> CodeType:
+        plain: CodeType = compile(source, path, mode)
+        if os.path.abspath(path) != script:
+            return plain
+        names.pop("compile", None)
+        return hook.load_cached(source, path, "__mp_main__") or hook.convert(source, path, "__mp_main__") or plain
+
+    names["compile"] = compile_main
 
 
 def _module_to_run() -> str:

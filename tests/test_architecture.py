@@ -16,10 +16,11 @@ FACES = {"__init__", "__main__", "cli", "startup", "session", "api", "integratio
 MAY_IMPORT = {
     "config": set(),
     "selection": set(),
+    "distributions": set(),
     "runner": set(),
     "convert": {"operators.names"},
     "cache": {"convert.facts"},
-    "hook": {"config", "cache", "selection", "convert", "staging.registry", "staging.gate"},
+    "hook": {"config", "cache", "selection", "distributions", "convert", "staging.registry", "staging.gate"},
     "operators": set(),
     "staging": {"operators", "config", "convert"},
     "insight": {"staging", "convert", "config"},
@@ -27,6 +28,7 @@ MAY_IMPORT = {
 NEEDS_NO_TENSORFLOW = (
     "config",
     "selection",
+    "distributions",
     "runner",
     "convert",
     "cache",
