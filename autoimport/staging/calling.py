@@ -78,7 +78,9 @@ class Caller:
         if isinstance(fn, type):
             return self._make(fn, args, kwargs)
         if isinstance(fn, (tf_internals.PolymorphicFunction, tf_internals.ConcreteFunction)):
-            # The person's own tf.function keeps its own rules.
+            # The person's own tf.function keeps its own rules, and the traces that eager makes of it.
+            if any(not t.shape.is_fully_defined() for t in tf.nest.flatten((args, kwargs)) if isinstance(t, tf.Tensor)):
+                raise Unstageable("calls a tf.function with a tensor of unknown shape")
             ours = observer.observe(None)
             try:
                 return fn(*self.export(args), **self.export(dict(kwargs)))
@@ -159,6 +161,8 @@ class Caller:
     def _builtin(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A function or bound method that is written in C."""
         owner = fn.__self__
+        if fn is len and type(args[0]) is Array:
+            return len(args[0])
         if fn is len and isinstance(args[0], CONTAINERS):
             return self._reader.length(args[0])
         if fn in _ABOUT_TYPE:

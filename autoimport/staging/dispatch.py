@@ -42,7 +42,7 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
         results.stack.append(form_of(site, frame.f_globals, cells)(*args))
         return True
     site.own_calls += 1
-    if site.closed or _debugging():
+    if site.closed or _debugging() or tf_internals.functions_run_eagerly():
         return False
     mind: Mind | None = site.mind
     if mind is None:

@@ -73,9 +73,9 @@ class Hosts:
             return operand.code
         return self.builder.constant(operand)
 
-    def tensor(self, host: Host, dtype: Any) -> Any:
-        """The input by which the graph gets a host value."""
-        return self._tensor(host.code, host.value, dtype)
+    def tensor(self, host: Any, dtype: Any, convert: Callable[..., Any] = tf.constant) -> Any:
+        """The input by which the graph gets a host value, converted before each launch as TensorFlow converts it."""
+        return self._tensor(host.code, host.value, dtype, convert)
 
     def vector(self, items: list[Any] | tuple[Any, ...], dtype: Any) -> Any:
         """The input for a list of numbers of which some are host values, as TensorFlow would convert the list."""
@@ -83,12 +83,12 @@ class Hosts:
         code = "[" + ", ".join(self.code(item) for item in items) + "]"
         return self._tensor(code, values, dtype)
 
-    def _tensor(self, code: str, value: Any, dtype: Any) -> Any:
+    def _tensor(self, code: str, value: Any, dtype: Any, convert: Callable[..., Any] = tf.constant) -> Any:
         found = self._inputs.get((code, dtype))
         if found is None:
             with tf.init_scope():
-                example = tf.constant(value, dtype)
-            expression = f"{self.builder.constant(tf.constant)}({code}, {self.builder.constant(example.dtype)})"
+                example = convert(value, dtype)
+            expression = f"{self.builder.constant(convert)}({code}, {self.builder.constant(example.dtype)})"
             found = self._inputs[code, dtype] = self._add_input(example.dtype, example.shape, expression)
         return found
 

@@ -53,7 +53,8 @@ class Specialisation:
       commits: what to change outside after each launch: where the holder is among the values, the key, how to build
         the value, and how to store it.
       pinned: weak references to the objects without which it is of no use.
-      cost: operations in the graph. pure: it changes nothing, so that a failed launch may run again eagerly.
+      cost: operations in the graph. recoverable: a failed launch has changed nothing, so the call
+        may run again eagerly. pure: so has one that succeeds, but whose results cannot be built.
       failed: number of the guard that failed last.
     """
 
@@ -69,6 +70,7 @@ class Specialisation:
     read: Callable[..., dict[str, Any]]
     pinned: list[weakref.ref[Any]]
     cost: int
+    recoverable: bool
     pure: bool
     failed: int = -1
 
@@ -90,7 +92,7 @@ class Specialisation:
             else:
                 outputs = tf_internals.run(self._name, inputs, self.outputs, self._config)
         except tf.errors.OpError as error:
-            if self.pure or BAIL in str(error):
+            if self.recoverable or BAIL in str(error):
                 # Eager says what is wrong in its own words, at the person's own line.
                 return EAGER
             raise

@@ -9,13 +9,13 @@ from __future__ import annotations
 import dis
 import functools
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import trust
+from autoimport.staging import tf_internals, trust
 
 _SCALARS = (bool, int, float, str, bytes, type(None))
 # Bookkeeping of Keras and tf.Module that calls change by themselves.
@@ -104,12 +104,11 @@ class LibraryStates:
         if changed:
             raise Unstageable("runs a layer that keeps a loss of its own", "add the loss outside the layer")
 
-    def guard(self) -> Any:
-        """A function that tells whether all of it is as it was when the trace ended; None if there is nothing."""
+    def guard(self) -> Callable[[], bool]:
+        """A function that tells whether all of it, and the libraries' settings, are as they were when the trace ended."""
         states = [State(part) for part in self._parts.values()]
-        if not states:
-            return None
-        return lambda: all(state.unchanged() for state in states)
+        settings = tf_internals.settings()
+        return lambda: tf_internals.settings() == settings and all(state.unchanged() for state in states)
 
     def forget(self) -> None:
         """Let go of the objects."""

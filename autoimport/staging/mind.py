@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import sys
 import time
 import types
 import weakref
@@ -16,6 +17,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from autoimport import config
 from autoimport.convert.facts import FunctionFacts
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import policy, registry, sampling, tf_internals, trust
@@ -86,6 +88,12 @@ class Mind:
             return False
         try:
             specialisation = self._trace(frame.f_globals, cells, args)
+        except Exception as fault:  # noqa: BLE001  # one of ours: it costs speed, not the run
+            if config.current().strict:
+                raise
+            self._site.close("eager", f"internal: {type(fault).__name__}: {fault}")
+            complain(self._site, fault)
+            return False
         finally:
             lock.release()
         return specialisation is not None and self._first_launch(specialisation, frame.f_globals, cells, args)
@@ -142,7 +150,7 @@ class Mind:
         if self._exact_shapes:
             self._changing.shapes.clear()
         specialisation = self._attempt(namespace, cells, args)
-        if isinstance(specialisation, (Exception, Unstageable)) and self._changing.shapes:
+        if isinstance(specialisation, BaseException) and self._changing.shapes:
             # Not without knowing the sizes: one graph for each.
             self._exact_shapes = True
             self._changing.shapes.clear()
@@ -151,7 +159,7 @@ class Mind:
             line = specialisation.line or _line_in(specialisation, self._site.module.file)
             self._failed(specialisation.reason, line)
             return None
-        if isinstance(specialisation, Exception):
+        if isinstance(specialisation, BaseException):
             line = _line_in(specialisation, self._site.module.file)
             self._failed(f"{type(specialisation).__name__}: {specialisation}", line)
             return None
@@ -162,7 +170,7 @@ class Mind:
 
     def _attempt(
         self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]
-    ) -> Specialisation | Exception | Unstageable:
+    ) -> Specialisation | BaseException:
         site = self._site
         site.traces += 1
         start = time.perf_counter()
@@ -174,7 +182,9 @@ class Mind:
         except NeedsHost as number:
             self._changing.numbers.add(number.text)
             return self._attempt(namespace, cells, args)
-        except (Unstageable, Exception) as error:  # noqa: BLE001  # whatever a graph cannot do, eager decides
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # whatever a graph cannot do, eager decides
             return error
         finally:
             # Nothing of the program's may live longer for having been traced.
@@ -221,6 +231,21 @@ class Mind:
         if self._policy.another_bail():
             self._site.close("eager", "must run eagerly too often (a check in the graph fails)")
         return False
+
+
+_complained = False
+
+
+def complain(site: registry.Site, fault: Exception) -> None:
+    """Say once that a fault of ours has cost a function its graph."""
+    global _complained
+    if not _complained:
+        _complained = True
+        print(
+            f"autoimport: {site.module.file}:{site.facts.line}: {site.facts.name} runs as plain Python"
+            f" ({type(fault).__name__}: {fault}); please report this",
+            file=sys.stderr,
+        )
 
 
 def reaches_tensor(value: Any, depth: int = 2) -> bool:

@@ -21,9 +21,10 @@ from autoimport.operators.errors import Unstageable
 from autoimport.staging import special_methods, tf_internals, trust
 from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
-from autoimport.staging.ours import harmless, gated
+from autoimport.staging.ours import gated, harmless
 from autoimport.staging.sources import Changing, GuardBuilder, Source
-from autoimport.staging.values import Array, Shape, is_numpy
+from autoimport.staging.arrays import Array
+from autoimport.staging.values import Shape, is_numpy
 
 SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
 CONTAINERS = (list, tuple, dict, set, frozenset)
@@ -32,6 +33,8 @@ _FIXED = (type, types.FunctionType, types.BuiltinFunctionType, *_INTERNED)
 _NUMBERS = (int, float, complex, str, bytes)
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _BY_VALUE = (tf.TensorShape, tf.TypeSpec, np.dtype, range, slice)
+# Attributes that a tensor in a graph answers otherwise than an eager one.
+_NOT_OF_EAGER_TENSORS = frozenset({"backing_device", "consumers", "device", "graph", "name", "op", "value_index"})
 # A container with more items than this is not read item by item.
 MOST_ITEMS = 1000
 _MISSING = object()
@@ -111,7 +114,9 @@ class Reader:
             assert place is not None
             # What the trace has made is never what is older; functions and the like may be known without a source.
             if answer or isinstance(fixed, _FIXED):
-                self.builder.require(place, f"({{v}} is {self.builder.constant(fixed)}) is {answer}", "was another object")
+                self.builder.require(
+                    place, f"({{v}} is {self.builder.constant(fixed)}) is {answer}", "was another object"
+                )
         return answer
 
     def identify(self, obj: Any) -> None:
@@ -157,7 +162,7 @@ class Reader:
             return self._array(value, source)
         if isinstance(value, _NUMBERS) and not isinstance(value, enum.Enum):
             self._guard_number(value, source)
-        if cls is tuple or isinstance(value, tuple) and hasattr(value, "_fields"):
+        if cls is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
             return self._tuple(value, source)
         self.remember(value, source)
         self._guard_object(value, source)
@@ -195,7 +200,9 @@ class Reader:
         """A number or string of a class of its own: what it is worth may not change, whatever its `==` says."""
         base = next(base for base in _NUMBERS if isinstance(value, base))
         to_text = self.builder.constant(base.__repr__)
-        self.builder.require(source, f"{to_text}({{v}}) == {base.__repr__(value)!r}", f"was {base.__repr__(value)}"[:100])
+        self.builder.require(
+            source, f"{to_text}({{v}}) == {base.__repr__(value)!r}", f"was {base.__repr__(value)}"[:100]
+        )
 
     def _guard_object(self, value: Any, source: Source) -> None:
         """Objects are told apart by what is read below them; only what is used as a whole by identity."""
@@ -207,8 +214,7 @@ class Reader:
             require(source, f"{{v}}.__func__ is {constant(value.__func__)}", f"was {value.__qualname__}")
             self.wrap(value.__self__, source.attribute("__self__"))
         elif isinstance(value, types.ModuleType):
-            if not trust.is_library(value.__name__):
-                require(source, f"{{v}} is {constant(value)}", f"was the module {value.__name__}")
+            require(source, f"{{v}} is {constant(value)}", f"was the module {value.__name__}")
         elif isinstance(value, _BY_VALUE):
             require(source, f"{{v}}.__class__ is {constant(cls)} and {{v}} == {constant(value)}", f"was {value!r}")
         elif isinstance(value, _FIXED):
@@ -289,28 +295,11 @@ class Reader:
     def _array(self, value: Any, source: Source) -> Any:
         found = self._tensors.get((source, "array"))
         if found is None:
-            constant = self.builder.constant
             self.builder.require(
-                source,
-                f"{{v}}.__class__ is {constant(type(value))} and {{v}}.dtype == {constant(value.dtype)}"
-                f" and {{v}}.shape == {value.shape!r}",
-                f"was a numpy array of {value.dtype} and shape {value.shape}",
+                source, f"{{v}}.__class__ is {self.builder.constant(type(value))}", f"was a {type(value).__name__}"
             )
-            found = self._tensors[source, "array"] = Array(value, functools.partial(self._array_tensor, value, source))
+            found = self._tensors[source, "array"] = Array(self.hosts, self.builder.value(source), value, source.text)
             self._note_origin(found, value, source)
-        return found
-
-    def _array_tensor(self, value: Any, source: Source, dtype: Any) -> Any:
-        """The input for a numpy array, converted before each launch just as TensorFlow converts it."""
-        key = None if dtype is None else tf.as_dtype(dtype)
-        found = self._tensors.get((source, ("array", key)))
-        if found is None:
-            with tf.init_scope():
-                example = tf.convert_to_tensor(value, key)
-            convert = functools.partial(tf.convert_to_tensor, dtype=key)
-            expression = f"{self.builder.constant(convert)}({self.builder.value(source)})"
-            found = self._input(example.dtype, example.shape, expression)
-            self._tensors[source, ("array", key)] = found
         return found
 
     # Below a value ----------------------------------------------------------------------------------------------
@@ -320,9 +309,11 @@ class Reader:
         if isinstance(obj, tf_internals.SymbolicTensor) and type(obj) is not tf_internals.EagerTensor:
             if name == "shape" and not obj.shape.is_fully_defined():
                 return Shape(obj)
+            if name in _NOT_OF_EAGER_TENSORS:
+                raise Unstageable(f"reads .{name} of a tensor")
             return getattr(obj, name)
         source = self.source_of(obj)
-        if source is None or isinstance(obj, types.ModuleType) and trust.is_library(obj.__name__):
+        if source is None or (isinstance(obj, types.ModuleType) and trust.is_library(obj.__name__)):
             return getattr(obj, name)
         if isinstance(obj, types.ModuleType):
             return self.wrap(getattr(obj, name), source.attribute(name))
@@ -451,10 +442,7 @@ class Reader:
             raise Unstageable(f"walks over {source.text}, which has {len(obj)} items")
         if isinstance(obj, (list, tuple)):
             self.builder.require(source, f"len({{v}}) == {len(obj)}", f"had {len(obj)} items")
-            return [
-                self.wrap(value, self.item_source(source, index))
-                for index, value in enumerate(obj)
-            ]
+            return [self.wrap(value, self.item_source(source, index)) for index, value in enumerate(obj)]
         if isinstance(obj, dict):
             keys = tuple(obj)
             self.builder.require(source, f"tuple({{v}}) == {self.builder.constant(keys)}", f"had the keys {keys}"[:100])
@@ -481,9 +469,11 @@ class Reader:
         if self.source_of(obj) is None:
             return obj
         if isinstance(obj, dict):
-            return type(obj)((key, self.snapshot(self.item(obj, key))) for key in self.items(obj)) if type(
-                obj
-            ) is dict else {key: self.snapshot(self.item(obj, key)) for key in self.items(obj)}
+            return (
+                type(obj)((key, self.snapshot(self.item(obj, key))) for key in self.items(obj))
+                if type(obj) is dict
+                else {key: self.snapshot(self.item(obj, key)) for key in self.items(obj)}
+            )
         items = [self.snapshot(item) if isinstance(item, CONTAINERS) else item for item in self.items(obj)]
         if isinstance(obj, tuple) and hasattr(obj, "_fields"):
             return type(obj)(*items)
@@ -515,7 +505,13 @@ def class_attribute(cls: type, name: str) -> tuple[Any, type]:
 
 def _is_builtin_method(raw: Any) -> bool:
     return isinstance(
-        raw, (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.BuiltinFunctionType)
+        raw,
+        (
+            types.MethodDescriptorType,
+            types.WrapperDescriptorType,
+            types.ClassMethodDescriptorType,
+            types.BuiltinFunctionType,
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from autoimport.operators.numbers import Number
 from autoimport.operators.text import Text, Verbatim
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor
 from autoimport.staging import trust
+from autoimport.staging.arrays import Array
 from autoimport.staging.host import Host
 from autoimport.staging.launch import Build
 from autoimport.staging.reading import SCALARS, Reader
@@ -47,7 +48,7 @@ class ResultPlan:
         """How to build `value` after a launch."""
         if type(value) in SCALARS:
             return lambda old, new: value
-        if type(value) is Host:
+        if type(value) in (Host, Array) and id(value) not in self._reader.origins:
             return self.again(value.code)
         if type(value) is Text:
             return self._text(value)

@@ -15,10 +15,11 @@ import numpy as np
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
-from autoimport.operators.text import Text
+from autoimport.operators.text import Text, Verbatim, verbatim
 from autoimport.staging.ours import gated, harmless
 from autoimport.staging.reading import Reader, class_attribute
-from autoimport.staging.values import Array, Shape
+from autoimport.staging.arrays import Array
+from autoimport.staging.values import Shape
 
 Call = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -33,11 +34,11 @@ def show(x: Any, how: Callable[[Any], str] | None, call: Call) -> Any:
     if how is None or class_attribute(cls, "__format__")[0] is not object.__dict__["__format__"]:
         return None
     if isinstance(x, np.dtype) or (isinstance(x, type) and _is_plain_class(cls)):
-        return how(x)
+        return Verbatim(how(x))
     method, _ = class_attribute(cls, "__str__" if how is str and cls.__str__ is not object.__str__ else "__repr__")
     if not isinstance(method, types.FunctionType) or not harmless(method.__code__):
         return None
-    return call(types.MethodType(method, x), (), {})
+    return verbatim(call(types.MethodType(method, x), (), {}))
 
 
 def _is_plain_class(meta: Any) -> bool:

@@ -18,7 +18,7 @@ from tensorflow.python import pywrap_tfe
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph_api
 from tensorflow.python.eager import context
-from tensorflow.python.eager.polymorphic_function import concrete_function, polymorphic_function
+from tensorflow.python.eager.polymorphic_function import concrete_function, eager_function_run, polymorphic_function
 from tensorflow.python.framework import func_graph, ops
 from tensorflow.python.framework import tensor as tensor_lib
 from tensorflow.python.util import traceback_utils
@@ -80,10 +80,22 @@ def hide_frames_of(folder: str) -> None:
     traceback_utils._EXCLUDED_PATHS = (*traceback_utils._EXCLUDED_PATHS, folder + os.sep)
 
 
+def functions_run_eagerly() -> bool:
+    """Whether the person has switched graphs off (`tf.config.run_functions_eagerly`)."""
+    return bool(eager_function_run.RUN_FUNCTIONS_EAGERLY)
+
+
 def in_stateless_scope() -> bool:
     """Whether Keras is computing shapes or building symbolically: its weights are constants then."""
     scope = sys.modules.get("keras.src.backend.common.stateless_scope")
     return scope is not None and bool(scope.in_stateless_scope())
+
+
+def settings() -> tuple[Any, ...]:
+    """The global settings that TensorFlow and Keras look at while a graph is built."""
+    keras = sys.modules.get("keras.src.backend.config")
+    of_keras = (keras.floatx(), keras.epsilon(), keras.image_data_format()) if keras is not None else ()
+    return (_context.device_name, of_keras)
 
 
 def outermost_graph() -> Any:

@@ -16,9 +16,10 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autoimport.operators import observer
+from autoimport.operators import heap, observer
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import handling, log, registry, special_methods, storing, texts, tf_internals, trust
+from autoimport.staging.arrays import Array
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
@@ -39,11 +40,24 @@ _RANDOM = frozenset(
 _HOST = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 # Operations that cost nothing to speak of.
 _FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape", "Assert"})
+# What can fail for the values that it gets, though all shapes are known.
+_FALLIBLE = frozenset(
+    {
+        "GatherV2", "GatherNd", "ResourceGather", "ResourceGatherNd", "SparseSoftmaxCrossEntropyWithLogits",
+        "CheckNumerics", "CheckNumericsV2", "Cholesky", "MatrixSolve", "MatrixInverse", "MatrixTriangularSolve", "Lu", "Qr",
+        "SelfAdjointEigV2", "Svd", "StringToNumber", "DecodeRaw", "DecodeBase64", "ScatterNd", "TensorScatterUpdate",
+        "TensorScatterAdd", "SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin", "SegmentProd", "SparseToDense",
+        "InTopKV2", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div", "Pow", "TensorListGetItem",
+        "TensorListSetItem", "TensorListPopBack", "EnsureShape", "IteratorGetNext", "OptionalGetValue", "RaggedGather",
+        "ResourceScatterUpdate", "ResourceScatterAdd", "Bucketize", "Substr", "OneHot", "Bincount", "DenseBincount",
+    }
+)  # fmt: skip
 # Stateful by name only: they read, check, or are as stateful as what they contain.
 _CHANGES_NOTHING = frozenset(
     {
         "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "Assert", "While", "If", "Case", "PartitionedCall",
-        "StatefulPartitionedCall", "Placeholder", "VarIsInitializedOp", "VariableShape",
+        "StatefulPartitionedCall", "Placeholder", "VarIsInitializedOp", "VariableShape", "CheckNumerics",
+        "CheckNumericsV2",
     }
 )  # fmt: skip
 
@@ -81,6 +95,7 @@ class Trace(observer.Observer):
         self._cells = {id(cell): Source(f"c[{i}]", names[i]) for i, cell in enumerate(cells)}
         self.callees: Counter[registry.Site] = Counter()
         self._bails = False
+        self._recoverable = True
         self._handles = False
 
     # Reads ------------------------------------------------------------------------------------------------------
@@ -180,6 +195,11 @@ class Trace(observer.Observer):
         if type(seen) in (int, float) and not (type(value) is type(seen) and value == seen):
             raise NeedsHost(place.text)
 
+    def happens(self, what: str) -> None:
+        if tf.compat.v1.get_default_graph() is not (heap.body_graph() or self._graph):
+            # The body of a tf.map_fn or tf.while_loop, which eager code calls many times, or of a tf.cond.
+            raise Unstageable(f"{what} in a function that TensorFlow calls", "return the value instead")
+
     def write_attr(self, obj: Any, name: str, value: Any) -> None:
         source = self.reader.source_of(obj)
         if source is None or storing.runs_converted_setter(obj, name):
@@ -188,6 +208,7 @@ class Trace(observer.Observer):
             setattr(obj, name, self._caller.export(value))
         else:
             storing.require_plain(obj, name, value, source)
+            self.happens(f"changes {source.text}.{name}")
             self._changes(source.attribute(name), value)
             self.log.attribute(obj, source, name, value)
 
@@ -196,17 +217,20 @@ class Trace(observer.Observer):
         if source is None:
             obj[key] = value
         elif type(obj) is dict and type(key) in SCALARS:
+            self.happens(f"changes {source.text}")
             self._changes(self.reader.item_source(source, key), value)
             self.log.item(obj, source, key, value)
         else:
             raise Unstageable(f"stores to an item of {source.text}, which was made outside this function")
 
     def write_global(self, namespace: dict[str, Any], name: str, value: Any) -> None:
+        self.happens(f"changes the global {name}")
         space = self._space(namespace)
         self._changes(space.child(f"{{parent}}[{name!r}]", name), value)
         self.log.item(namespace, space, name, value)
 
     def write_cell(self, cell: types.CellType, name: str, value: Any) -> None:
+        self.happens(f"changes {name}")
         source = self._cells.get(id(cell))
         if source is None:
             cell.cell_contents = value
@@ -253,10 +277,13 @@ class Trace(observer.Observer):
         source = self.reader.source_of(obj)
         if source is None or method != "append" or not isinstance(obj, list):
             return False
+        self.happens(f"changes {source.text}")
         self.log.append(obj, source, args[0])
         return True
 
     def mutate(self, obj: Any, what: str) -> None:
+        if type(obj) is Array:
+            raise Unstageable(f"changes the numpy array {obj.text} in place")
         self._made_here(obj, f"changes ({what})")
 
     # Calls ------------------------------------------------------------------------------------------------------
@@ -303,8 +330,6 @@ class Trace(observer.Observer):
         return texts.stream(file, self.reader)
 
     def prints(self, printed: Any) -> None:
-        if tf.compat.v1.get_default_graph() is not self._graph:
-            raise Unstageable("prints in a function that TensorFlow calls")
         self.log.prints(printed, Source(self._constant(print), "print"))
 
     def effect(self, what: str) -> NoReturn:
@@ -338,8 +363,7 @@ class Trace(observer.Observer):
                     (plan.old(entry.at), entry.key, plan.plan(entry.value), entry.commit)
                     for entry in self.log.entries.values()
                 )
-                if self._bails:
-                    _check_before_changes(self._graph, form.__code__.co_filename)
+                self._recoverable = _order(self._graph, form.__code__.co_filename)
                 return plan.tensors
             finally:
                 observer.observe(outside)
@@ -389,10 +413,8 @@ class Trace(observer.Observer):
         expressions = list(self.reader.expressions)
         captured = list(function.captured_inputs)
         expressions += [builder.constant(tensor) for tensor in captured]
-        unchanged = self.reader.states.guard()
-        if unchanged is not None:
-            state = Source(f"{builder.constant(unchanged)}()", "the state of a layer or optimizer")
-            builder.require(state, "{v}", "was another")
+        unchanged = Source(f"{builder.constant(self.reader.states.guard())}()", "the state of a layer, or a setting of a library")
+        builder.require(unchanged, "{v}", "was another")
         return Specialisation(
             function=function,
             check=builder.compile([*expressions, *plan.expressions]),
@@ -406,6 +428,7 @@ class Trace(observer.Observer):
             read=builder.compile_reader(self.reader.seen_at),
             pinned=builder.pinned_objects,
             cost=cost,
+            recoverable=pure or self._recoverable,
             pure=pure,
         )
 
@@ -424,37 +447,47 @@ def _changes_something(operation: Any) -> bool:
     return bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING
 
 
-def _check_before_changes(graph: Any, file: str) -> None:
-    """Make every change of state wait for all checks, so that a failed check leaves nothing changed.
+def _order(graph: Any, file: str) -> bool:
+    """Make every change of state wait for all that can fail, so that a failure leaves nothing changed.
 
+    Returns:
+      Whether that could be done for all operations that can fail; then any failed launch may run again eagerly.
     Raises:
-      Unstageable: a check needs what is read after a change.
+      Unstageable: it could not be done for a check of ours.
     """
-
-    def contents(graph: Any, operation: Any) -> tuple[bool, bool]:
-        checks, changes = operation.type == "Assert", _changes_something(operation)
-        for inner in tf_internals.inner_graphs(graph, operation):
-            for below in inner.get_operations():
-                inner_checks, inner_changes = contents(inner, below)
-                checks, changes = checks or inner_checks, changes or inner_changes
-        return checks, changes
-
     checks: list[Any] = []
     changes: list[Any] = []
     since: set[Any] = set()
+    recoverable = True
     for operation in graph.get_operations():
-        is_check, is_change = contents(graph, operation)
+        is_check, can_fail, is_change = _contents(graph, operation)
         if changes and operation.op_def.is_stateful and operation.type not in ("Placeholder", "Assert"):
             since.add(operation)
-        if is_check and (is_change or not since.isdisjoint(_ancestors(operation))):
-            raise _at(Unstageable("checks a condition after it has changed a variable", "check first"), operation, file)
-        if is_check:
+        if can_fail and (is_change or not since.isdisjoint(_ancestors(operation))):
+            if is_check:
+                reason = "checks a condition after it has changed a variable"
+                raise _at(Unstageable(reason, "check first"), operation, file)
+            recoverable = False
+        elif can_fail:
             checks.append(operation)
-        elif is_change:
+        if is_change:
             changes.append(operation)
             since.add(operation)
     for operation in changes:
-        tf_internals.run_after(operation, checks)
+        tf_internals.run_after(operation, [check for check in checks if check is not operation])
+    return recoverable
+
+
+def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
+    """Whether an operation, or one in its branches or body, is a check of ours, can fail, or changes state."""
+    is_check = operation.type == "Assert"
+    can_fail = is_check or operation.type in _FALLIBLE or any(not t.shape.is_fully_defined() for t in operation.outputs)
+    is_change = _changes_something(operation)
+    for inner in tf_internals.inner_graphs(graph, operation):
+        for below in inner.get_operations():
+            inside = _contents(inner, below)
+            is_check, can_fail, is_change = is_check or inside[0], can_fail or inside[1], is_change or inside[2]
+    return is_check, can_fail, is_change
 
 
 def _ancestors(operation: Any) -> set[Any]:
