@@ -137,6 +137,7 @@ class Journal:
 
     def __init__(self) -> None:
         self.before: dict[Place, Any] = {}
+        self.graph = tf.compat.v1.get_default_graph()
 
     def record(self, place: Place) -> None:
         if place not in self.before:
@@ -174,6 +175,11 @@ _state = _State()
 def depth() -> int:
     """How many branches and bodies, one in another, are being built in this thread."""
     return len(_state.journals)
+
+
+def body_graph() -> Any:
+    """The graph of the innermost branch or body, or None."""
+    return _state.journals[-1].graph if _state.journals else None
 
 
 def in_symbolic_body() -> bool:

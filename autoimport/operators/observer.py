@@ -45,6 +45,10 @@ class Observer(Protocol):
         None for what the trace has made, which is changed directly.
         """
 
+    def happens(self, what: str) -> None:
+        """Something that is not part of the graph happens at this point of the program: fine if exactly once a launch,
+        or as the branches and loops that are being built have it."""
+
     def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
         """Whether the change `obj.method(*args)` of an old container will be made after each launch instead of now."""
 
@@ -67,7 +71,8 @@ class Observer(Protocol):
         """A handler of the person's takes `error`: fine if eager code would meet the same."""
 
     def show(self, x: Any, how: Callable[[Any], str] | None) -> Any:
-        """The text `how(x)` (`str`, `repr`, unknown) of an object, or what stands for the object in a `text.Text`."""
+        """What stands for an object in a `text.Text` that takes the text `how(x)` of it (`str`, `repr`, None: unknown);
+        None where the trace cannot know its text."""
 
     def stream(self, file: Any) -> Any:
         """The `file` argument of a `print` after the launch."""

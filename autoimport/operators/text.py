@@ -230,12 +230,12 @@ def _object(x: Any, how: Callable[[Any], str] | None) -> Any:
         return Verbatim(how(x))
     if how is not None and isinstance(x, BaseException) and _has_plain_text(cls, how):
         args = access.iterate(access.attr(x, "args"))
-        return _verbatim(later(_error if how is str else _error_repr, cls.__name__, *args))
+        return verbatim(later(_error if how is str else _error_repr, cls.__name__, *args))
     trace = observer.current()
     shown = None if trace is None else trace.show(x, how)
     if shown is None:
         refuse(f"the text of a {cls.__qualname__} is needed while the graph is built")
-    return _verbatim(shown) if isinstance(shown, str) else shown
+    return shown
 
 
 def _has_plain_text(cls: Any, how: Callable[[Any], str]) -> bool:
@@ -244,7 +244,7 @@ def _has_plain_text(cls: Any, how: Callable[[Any], str]) -> bool:
     return is_plain and cls.__repr__ is BaseException.__repr__ and cls.__format__ is object.__format__
 
 
-def _verbatim(text: Any) -> Any:
+def verbatim(text: Any) -> Any:
     """An object that is shown as this string or `Text`, also inside a container."""
     return Text(Verbatim, (text,)) if type(text) is Text else Verbatim(text)
 
@@ -328,7 +328,6 @@ def _method(x: Any, name: str, names: tuple[str, ...], *args: Any) -> Any:
 @dataclass
 class _Branch:
     depth: int
-    graph: Any
     printed: list[Any] = field(default_factory=list)
 
 
@@ -343,7 +342,7 @@ _state = _State()
 @contextmanager
 def branch() -> Iterator[list[Any]]:
     """What is printed while a branch is being built ends in this list instead, for the conditional to hand on."""
-    opened = _Branch(heap.depth(), tf.compat.v1.get_default_graph())
+    opened = _Branch(heap.depth())
     _state.branches.append(opened)
     try:
         yield opened.printed
@@ -357,6 +356,7 @@ def show(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     file = kwargs.get("file")
     trace = observer.current()
     assert trace is not None
+    trace.happens("prints")
     hand_on((tuple(catch(arg) for arg in args), {**caught, "file": trace.stream(file)}))
 
 
@@ -374,6 +374,4 @@ def hand_on(printed: Any) -> None:
     inner = _state.branches[-1] if _state.branches else None
     if inner is None or inner.depth != heap.depth():
         refuse("prints in a loop over tensors")
-    if inner.graph is not tf.compat.v1.get_default_graph():
-        refuse("prints in a function that TensorFlow calls")
     inner.printed.append(printed)

@@ -14,7 +14,7 @@ from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.structures import capture
-from autoimport.operators.text import Text
+from autoimport.operators.text import Text, Verbatim
 from autoimport.operators.undefined import MaybeNone
 from tests.operators.ways import Watcher, in_function, in_trace
 
@@ -164,7 +164,7 @@ def test_objects_whose_text_may_change_are_left_to_the_observer(value: Any) -> N
     class Asked(Watcher):
         def show(self, x: Any, how: Callable[[Any], str] | None) -> Any:
             shown.append(x)
-            return "<shown>"
+            return Verbatim("<shown>")
 
         def iterate(self, obj: Any) -> Any:
             return list(obj)  # as for a container that is older than the trace

@@ -257,3 +257,23 @@ def test_messages_of_checks_need_no_text_while_the_graph_is_built() -> None:
         assert y < 80.0, f"too large: {y}"
     """)
     assert site.state == "graph"
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["box.calls = box.calls + 1", "table['n'] = table['n'] + 1", "items.append(1)", "global calls\n    calls += 1"],
+)
+def test_changes_in_a_function_that_tensorflow_calls_happen_as_often_as_in_eager_code(change: str) -> None:
+    around = f"""
+class Box:
+    calls = 0
+box = Box()
+table = {{"n": 0}}
+items = []
+calls = 0
+def counted(v):
+    {change}
+    return v + 1.0
+"""
+    site = step_of("tf.map_fn(counted, x)", around=around, after="show(box.calls, table, items, calls)")
+    assert "TensorFlow calls" in str(site.reason)
