@@ -44,6 +44,8 @@ def main() -> None:
         return
     try:
         request = replace(parse(arguments), interpreter=_interpreter(arguments))
+        if is_command(request):
+            run_command(request)
         if config.is_off(os.environ):
             run_plain(request)
         options = config.load(_root(request), request.flags)
@@ -70,18 +72,48 @@ def parse(arguments: list[str]) -> Request:
             if not rest:
                 raise config.ConfigError(f"command line: {word}: nothing to run; {USAGE}")
             return Request(word[:2], rest.pop(0), tuple(rest), flags)
-        name, has_value, text = word.partition("=")
-        setting = config.BY_FLAG.get(name)
-        if setting is None:
-            raise config.unknown_key("command line", name, config.BY_FLAG)
-        if setting.kind is config.SWITCH and not has_value:
-            text = "true"
-        elif not has_value:
-            if not rest:
-                raise config.ConfigError(f"command line: {name}: a value is missing; use {setting.kind.allowed}")
-            text = rest.pop(0)
-        flags[setting.name] = config.from_flag(setting, text)
+        take_flag(word, rest, flags)
     raise config.ConfigError(f"command line: no program; {USAGE}")
+
+
+def take_flag(word: str, rest: list[str], flags: dict[str, Any]) -> None:
+    """Read one option, with its value if that stands in the words after it, into `flags`.
+
+    Raises:
+      ConfigError: the option is unknown or has a bad value.
+    """
+    name, has_value, text = word.partition("=")
+    setting = config.BY_FLAG.get(name)
+    if setting is None:
+        raise config.unknown_key("command line", name, config.BY_FLAG)
+    if setting.kind is config.SWITCH and not has_value:
+        text = "true"
+    elif not has_value:
+        if not rest:
+            raise config.ConfigError(f"command line: {name}: a value is missing; use {setting.kind.allowed}")
+        text = rest.pop(0)
+    flags[setting.name] = config.from_flag(setting, text)
+
+
+def is_command(request: Request) -> bool:
+    """Whether the words ask for `build` or `cache`, and not for a program that happens to be called so."""
+    program = request.program
+    return (
+        request.kind == "script"
+        and program in ("build", "cache")
+        and not os.path.isfile(program)
+        and not os.path.isfile(os.path.join(program, "__main__.py"))
+    )
+
+
+def run_command(request: Request) -> NoReturn:
+    """Carry out `build` or `cache`, and end."""
+    from autoimport import build
+
+    try:
+        raise SystemExit(build.run(request.program, list(request.arguments), request.flags))
+    except build.UsageError as error:
+        refuse(f"autoimport: {error}")
 
 
 def run_plain(request: Request) -> NoReturn:
@@ -121,6 +153,9 @@ def help_text() -> str:
     for setting in config.SETTINGS:
         value = "" if setting.kind is config.SWITCH else f" {setting.name.rpartition('_')[2].upper()}"
         lines.append(f"  {setting.flag + value:<22} {setting.meaning} ({setting.variable})")
+    lines.append("")
+    lines.append("python -m autoimport build (package | directory) ...      converts ahead of time")
+    lines.append("python -m autoimport cache (info | clear | prune | path)  looks after the folder of converted modules")
     lines.append("")
     lines.append("AUTOIMPORT=0 turns everything off; AUTOIMPORT=1 python script turns it on without this command.")
     return "\n".join(lines)

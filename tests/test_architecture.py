@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "autoimport"
 
 # Room -> the rooms that it may import from; a room is a folder of the package, or a module of its top level.
-FACES = {"__init__", "__main__", "cli", "startup", "session", "api", "integrations"}
+FACES = {"__init__", "__main__", "cli", "startup", "session", "api", "integrations", "build"}
 MAY_IMPORT = {
     "config": set(),
     "selection": set(),
@@ -34,6 +34,7 @@ NEEDS_NO_TENSORFLOW = (
     "cache",
     "hook",
     "session",
+    "build",
     "cli",
     "startup",
     "insight",

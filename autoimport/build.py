@@ -1,0 +1,231 @@
+"""`build` and `cache` on the command line -> the store filled ahead of time, described, emptied.
+
+python -m autoimport build [--jobs N] [options] (package | distribution | directory) ...
+python -m autoimport cache (info | clear | prune | path)
+
+Both work where TensorFlow is not installed: in the making of an image, on the head of a cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.machinery import PathFinder
+from typing import Any
+
+from autoimport import config, hook
+from autoimport.cache import MEGABYTE, Store
+from autoimport.convert.key import content_key
+from autoimport.distributions import resolve
+
+# Below so many modules starting other processes takes longer than they save.
+_WORTH_PROCESSES = 16
+Task = tuple[str, bool]  # a file, and whether it is to be run as a program
+
+
+class UsageError(Exception):
+    """The command cannot be carried out as it stands; the message is one line."""
+
+
+def files_of(target: str) -> list[str]:
+    """The source files of a directory, a package or module, or a distribution; sorted.
+
+    Raises:
+      UsageError: there is nothing of that name.
+    """
+    if os.path.isdir(target):
+        return sorted(_sources(os.path.abspath(target)))
+    files: list[str] = []
+    for name in resolve([target]):
+        files += _module_files(name)
+    if not files:
+        raise UsageError(f"build: {target}: neither a directory nor an installed package with source files")
+    return sorted(files)
+
+
+def _module_files(name: str) -> Iterator[str]:
+    # Step by step, without an import: `importlib.util.find_spec` would run the packages on the way.
+    path, spec = None, None
+    parts = name.split(".")
+    for depth in range(len(parts)):
+        spec = _find(".".join(parts[: depth + 1]), path)
+        path = spec.submodule_search_locations if spec is not None else None
+    if spec is None:
+        return
+    if spec.submodule_search_locations is None:
+        if spec.origin is not None and spec.origin.endswith(".py"):
+            yield os.path.abspath(spec.origin)
+        return
+    for folder in spec.submodule_search_locations:
+        yield from _sources(os.path.abspath(folder))
+
+
+def _find(name: str, path: Any) -> Any:
+    for finder in (*sys.meta_path, PathFinder):
+        find_spec = getattr(finder, "find_spec", None)
+        spec = find_spec(name, path) if find_spec is not None else None
+        if spec is not None:
+            return spec
+    return None
+
+
+def _sources(folder: str) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name != "__pycache__"
+            and not os.path.isfile(os.path.join(place, name, "pyvenv.cfg"))
+        ]
+        for name in files:
+            if name.endswith(".py"):
+                yield os.path.join(place, name)
+
+
+def build_file(task: Task, store: Store) -> tuple[str, str]:
+    """Convert a file and keep it; what has become of it ("converted", "kept", "unreadable", "faulty") and why."""
+    from autoimport.convert.module import convert_module
+    from autoimport.convert.parse import quietly
+
+    path, is_main = task
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+        key = content_key(source, is_main=is_main)
+        if store.load(key, path) is not None and store.load_forms(key, path) is not None:
+            return "kept", ""
+        with quietly():
+            converted = convert_module(source, path, key=key, is_main=is_main, strict=False)
+    except (OSError, SyntaxError, ValueError) as error:  # ValueError: a null byte, before Python 3.12
+        return "unreadable", f"{path}: not Python that can be read ({type(error).__name__})"
+    for fault in converted.faults:
+        reason = " ".join(f"{type(fault).__name__}: {fault}".split())
+        return "faulty", f"{path}: could not be converted ({reason}); please report this"
+    if not store.save(key, converted):
+        return "unreadable", f"{store.folder}: cannot be written to"
+    return "converted", ""
+
+
+def _is_program(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return os.path.basename(path) == "__main__.py" or b"__main__" in file.read()
+    except OSError:
+        return False
+
+
+def tasks_of(files: Iterable[str]) -> list[Task]:
+    """Each file as a module, and those that look like programs as that, too."""
+    tasks = []
+    for path in dict.fromkeys(files):
+        tasks.append((path, False))
+        if _is_program(path):
+            tasks.append((path, True))
+    return tasks
+
+
+def _in_worker(task: Task, options: config.Options) -> tuple[str, str]:
+    config.use(options)
+    return build_file(task, hook.store())
+
+
+def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[str, str]]:
+    if jobs <= 1 or len(tasks) < _WORTH_PROCESSES:
+        for task in tasks:
+            yield build_file(task, hook.store())
+        return
+    import concurrent.futures
+    import functools
+    import multiprocessing
+
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context) as pool:
+        work = functools.partial(_in_worker, options=config.current())
+        yield from pool.map(work, tasks, chunksize=max(1, len(tasks) // (jobs * 8)))
+
+
+def build(targets: list[str], jobs: int) -> int:
+    """Convert and keep all modules of the targets; the exit code.
+
+    Raises:
+      UsageError: a target does not exist.
+    """
+    tasks = tasks_of(file for target in targets for file in files_of(target))
+    counts = dict.fromkeys(("converted", "kept", "unreadable", "faulty"), 0)
+    for number, (outcome, why) in enumerate(_outcomes(tasks, jobs), 1):
+        counts[outcome] += 1
+        if why:
+            _show_progress("")
+            print(f"autoimport: build: {why}", file=sys.stderr)
+        filled = 30 * number // len(tasks)
+        _show_progress(f"[{'#' * filled}{'.' * (30 - filled)}] {number}/{len(tasks)}")
+    _show_progress("")
+    print(
+        f"{counts['converted']} converted, {counts['kept']} there already, "
+        f"{counts['unreadable'] + counts['faulty']} left as they are, in {hook.store().folder}"
+    )
+    return 1 if counts["faulty"] or (counts["unreadable"] and not counts["converted"] + counts["kept"]) else 0
+
+
+def _show_progress(text: str) -> None:
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+
+def tend(action: str) -> int:
+    """Carry out `cache ACTION`; the exit code.
+
+    Raises:
+      UsageError: there is no such action.
+    """
+    store, limit = hook.store(), config.current().cache_size * MEGABYTE
+    if action == "path":
+        print(store.folder)
+    elif action == "info":
+        kept = store.kept().values()
+        size = sum(module.size for module in kept)
+        print(f"folder   {store.folder}")
+        print(f"modules  {len(kept)}")
+        print(f"size     {size / MEGABYTE:.1f} of {limit // MEGABYTE} MB")
+        if store.shared is not None:
+            print(f"shared   {store.shared} (read only)")
+    elif action in ("clear", "prune"):
+        removed, freed = store.prune(0 if action == "clear" else limit)
+        print(f"{removed} modules removed, {freed / MEGABYTE:.1f} MB freed")
+    else:
+        raise UsageError("cache: use one of info, clear, prune, path")
+    return 0
+
+
+def run(command: str, words: list[str], flags: dict[str, Any]) -> int:
+    """Carry out a command of the command line; the exit code.
+
+    Args:
+      command: "build" or "cache"; words: what follows it; flags: settings that stood before it, by name.
+    Raises:
+      UsageError, config.ConfigError: what is asked for cannot be done; the message is one line.
+    """
+    from autoimport.cli import take_flag
+
+    jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    rest, targets = list(words), []
+    while rest:
+        word = rest.pop(0)
+        if word.partition("=")[0] == "--jobs" and command == "build":
+            text = word.partition("=")[2] or (rest.pop(0) if rest else "")
+            if not text.isdecimal() or int(text) < 1:
+                raise UsageError("build: --jobs: use a whole number from 1")
+            jobs = int(text)
+        elif word.startswith("-"):
+            take_flag(word, rest, flags)
+        else:
+            targets.append(word)
+    config.use(config.load(os.getcwd(), flags))
+    if command == "cache":
+        return tend(" ".join(targets))
+    if not targets:
+        raise UsageError("build: name packages, distributions or directories")
+    return build(targets, jobs)
