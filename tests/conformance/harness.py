@@ -17,6 +17,7 @@ import functools
 import io
 import math
 import os
+import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -73,7 +74,8 @@ def compiled(path: str) -> File:
 def _module(code: types.CodeType, path: str) -> types.ModuleType:
     module = types.ModuleType("program")
     module.__file__ = path
-    exec(code, vars(module))
+    with mock.patch.dict(sys.modules, program=module):  # data classes look their module up
+        exec(code, vars(module))
     return module
 
 
