@@ -162,6 +162,55 @@ def test_a_folder_that_cannot_be_made_is_no_folder(tmp_path):
     assert store.load(KEY, "x.py") is None
 
 
+def test_the_least_recently_used_goes_first(store):
+    for number, key in enumerate(("aa", "bb", "cc")):
+        store.save(key, converted())
+        for suffix in (".code", ".forms"):
+            os.utime(os.path.join(store.folder, key + suffix), (1000 + number, 1000 + number))
+    store.load("aa", "x.py")  # notes its use
+    size = store.kept()["aa"].size
+    assert (1, size) == store.prune(2 * size)
+    assert {"aa", "cc"} == set(store.kept())
+    assert (1, size) == store.prune(size)
+    assert {"aa"} == set(store.kept())
+
+
+def test_a_store_keeps_its_bound(tmp_path):
+    size = Store(str(tmp_path / "one"))
+    size.save("aa", converted())
+    one = size.kept()["aa"].size
+    limit = 10 * one
+    store = Store(str(tmp_path / "cache"), limit)
+    for number in range(100):
+        store.save(format(number + 16, "x"), converted())
+        assert sum(kept.size for kept in store.kept().values()) <= limit + max(one, limit // 16)
+    assert len(store.kept()) >= 8
+
+
+def test_files_of_others_are_not_pruned(store):
+    store.save("aa", converted())
+    names = ["aa.txt", "notes", "zz.code", "aa.code.bak.d"]
+    for name in names[:3]:
+        with open(os.path.join(store.folder, name), "w"):
+            pass
+    os.mkdir(os.path.join(store.folder, names[3]))
+    store.prune(0)
+    assert sorted(names) == sorted(os.listdir(store.folder))
+
+
+def test_a_shared_folder_is_read_and_never_written(store, tmp_path):
+    shared = Store(str(tmp_path / "shared"))
+    shared.save("aa", converted())
+    before = {entry.name: entry.stat().st_mtime for entry in os.scandir(shared.folder)}
+    both = Store(store.folder, shared=shared.folder)
+    assert both.load("aa", "x.py") is not None and both.load_forms("aa", "x.py") is not None
+    assert both.load("bb", "x.py") is None
+    both.save("bb", converted())
+    assert {entry.name: entry.stat().st_mtime for entry in os.scandir(shared.folder)} == before
+    os.chmod(shared.folder, 0o777)
+    assert Store(store.folder, shared=shared.folder).load("aa", "x.py") is None
+
+
 def _hammer(folder, failures):
     sys.dont_write_bytecode = False
     store, expected = Store(folder), converted()
