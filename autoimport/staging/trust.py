@@ -5,6 +5,7 @@ In: a callable that is not the person's converted code. Out: why it may not be c
 
 from __future__ import annotations
 
+import builtins
 import functools
 import inspect
 import types
@@ -116,6 +117,12 @@ PURE_BUILTINS = frozenset(
 )  # fmt: skip
 
 
+def _is_exception(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, BaseException)
+
+
+# Constructors that change nothing but the new object.
+_PLAIN_MAKERS = frozenset({object, *(cls for cls in vars(builtins).values() if _is_exception(cls))})
 _LRU_CACHE = type(functools.lru_cache(lambda: None))
 
 
@@ -157,6 +164,8 @@ def objection(fn: Any) -> str | None:
     if isinstance(fn, (types.BuiltinFunctionType, types.MethodWrapperType, types.MethodDescriptorType)):
         if owner is not None and not isinstance(owner, types.ModuleType):
             holder = owner if isinstance(owner, type) else type(owner)
+            if fn.__name__ == "__init__" and getattr(fn, "__objclass__", None) in _PLAIN_MAKERS:
+                return None
             if holder in BUILTIN_TYPES or is_library(holder.__module__):
                 return None if root(holder.__module__) != "numpy" else _numpy_method(fn)
         if getattr(fn, "__module__", None) == "builtins" or (owner is None and fn.__qualname__.partition(".")[0] in (

@@ -139,7 +139,8 @@ class _Reads(Scoped):
         return place(op("attr", node.value, constant(self.mangled(node.attr))), node)
 
     def visit_Subscript(self, node: gast.Subscript) -> Any:
-        if not isinstance(node.ctx, gast.Load) or isinstance(node.value, gast.Tuple):
+        ours = isinstance(node.value, gast.Tuple) and isinstance(node.slice, gast.Constant)
+        if ours or not isinstance(node.ctx, gast.Load):
             return self.generic_visit(node)
         node.slice = as_value(node.slice)
         self.generic_visit(node)

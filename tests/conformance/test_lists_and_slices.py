@@ -1,0 +1,274 @@
+"""Lists that are filled, changed and read, and items and slices of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import tensorflow as tf
+
+import autoimport
+from tests.conformance.harness import check, compiled
+
+X = tf.constant(2.0)
+VECTOR = tf.constant([1.0, -2.0, 3.0])
+MATRIX = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+# Python lists -----------------------------------------------------------------------------------------------------------
+
+
+def changed(x):
+    items = [x, x * 2]
+    items.append(x * 3)
+    last = items.pop()
+    items[0] = last
+    items.insert(1, x)
+    items.extend([1.0, x])
+    items += [x]
+    del items[2]
+    items.reverse()
+    return items, last, items[-1], items[1:3], items.index(1.0, 0, 2) if False else len(items)
+
+
+def pops_of_pops(x):
+    stack = [x, [x * 2, [x * 3]]]
+    return stack.pop().pop().pop(), stack
+
+
+def filled_by_index(x):
+    table = [None] * 3
+    for i in range(3):
+        table[i] = x * i
+    return table
+
+
+def slices_of_lists(x):
+    items = [x, x * 2, x * 3, 4]
+    items[1:3] = [x]
+    return items[::-1], items[:1] + items[-1:], items * 2
+
+
+def dictionary(x):
+    table = {"a": x}
+    table["b"] = table["a"] * 2
+    table.update(c=x * 3)
+    table.setdefault("d", x * 4)
+    removed = table.pop("a")
+    return table, removed, list(table), [v * 2 for v in table.values()], table.get("z", x)
+
+
+@pytest.mark.parametrize("fn", [changed, pops_of_pops, filled_by_index, slices_of_lists, dictionary])
+def test_changes_of_containers_made_here(fn: Callable[..., Any]) -> None:
+    check(fn, (X,), session=fn is not dictionary)
+
+
+HISTORY: list[Any] = []
+
+
+def appended_outside(x):
+    HISTORY.append(x * 2)
+    return x * 3
+
+
+def test_an_old_list_grows_at_every_call() -> None:
+    check(appended_outside, (X,), state=lambda module: list(module.HISTORY), function=False)
+
+
+# Lists in loops and branches over tensors -------------------------------------------------------------------------------
+
+
+def filled_in_loop(n):
+    items = []
+    for i in tf.range(n):
+        items.append(tf.cast(i, tf.float32) * 2.0)
+    return tf.stack(items)
+
+
+def filled_with_stated_type(n):
+    items = []
+    autoimport.set_element_type(items, tf.float32, ())
+    for i in tf.range(n):
+        items.append(tf.cast(i, tf.float32))
+    return autoimport.stack(items)
+
+
+def read_and_written_in_loop(n):
+    items = [tf.constant(0), tf.constant(1)]
+    for i in tf.range(n):
+        items.append(items[-1] + items[-2])
+        items[0] = i
+    return tf.stack(items)
+
+
+def popped_in_loop(n):
+    items = [tf.constant(1), tf.constant(2), tf.constant(3)]
+    total = tf.constant(0)
+    for _ in tf.range(n):
+        total = total + items.pop()
+    return total, len(items)
+
+
+def appended_in_branch(x):
+    items = [x]
+    if x > 0:
+        items.append(x * 2)
+    total = x * 0
+    for item in items:
+        total = total + item
+    return total
+
+
+def nested_fill(n):
+    rows = []
+    for i in tf.range(n):
+        row = []
+        for j in tf.range(3):
+            row.append(i * j)
+        rows.append(tf.stack(row))
+    return tf.stack(rows)
+
+
+def mixed_in_loop(n):
+    items = [0, 1]
+    for i in tf.range(n):
+        items.append(items[-1] + items[-2])
+        items[0] = i
+    return tf.stack(items)
+
+
+def test_a_list_of_unlike_items_is_left_to_python() -> None:
+    check(mixed_in_loop, (tf.constant(3),), staged=False, function=TypeError)
+
+
+@pytest.mark.parametrize(
+    "fn", [filled_in_loop, filled_with_stated_type, read_and_written_in_loop, popped_in_loop, nested_fill]
+)
+def test_lists_that_change_in_a_loop_over_a_tensor(fn: Callable[..., Any]) -> None:
+    for n in (1, 3):
+        check(fn, (tf.constant(n),), session=True)
+
+
+def test_a_list_that_grows_in_a_branch() -> None:
+    check(appended_in_branch, (X,), (-X,), session=True)
+
+
+def stacked_outside(x):
+    return autoimport.stack([x, x * 2]), autoimport.stack(x), autoimport.stack([x, "a"], strict=False)[1]
+
+
+def stacks_unlike(x):
+    return autoimport.stack([x, "text"])
+
+
+def test_stack_of_a_list_without_loop() -> None:
+    check(stacked_outside, (VECTOR,), session=False, function=False)
+    check(stacks_unlike, (X,))
+
+
+def stated_wrongly(n):
+    items = []
+    for i in tf.range(n):
+        items.append(i)
+    autoimport.set_element_type(items, tf.float32)
+    return tf.stack(items)
+
+
+def test_a_wrong_statement_about_a_list_is_an_error_in_the_persons_graph() -> None:
+    _, converted = compiled(__file__).load()
+    with pytest.raises(TypeError, match="the list holds int32, not float32"):
+        tf.function(converted.stated_wrongly)(tf.constant(2))
+
+
+# Keys that change -------------------------------------------------------------------------------------------------------
+
+
+def item_by_tensor(i):
+    return [10, 20, 30][i], (1.0, 2.0, 3.0)[i]
+
+
+def item_in_loop(n):
+    weights, total = [1.0, 2.0, 4.0], 0.0
+    for i in tf.range(n):
+        total = total + weights[i]
+    return total
+
+
+def stored_by_tensor(n):
+    counts = [0, 0, 0]
+    for i in tf.range(n):
+        counts[i] = counts[i] + 1
+    return counts
+
+
+def test_items_at_the_place_of_a_tensor() -> None:
+    for i in (0, 2, -1, 3):
+        check(item_by_tensor, (tf.constant(i),))
+    check(item_in_loop, (tf.constant(3),), session=True)
+
+
+def test_a_store_at_the_place_of_a_loop_variable_is_left_to_python() -> None:
+    check(stored_by_tensor, (tf.constant(3),), staged=False, function=NotImplementedError)
+
+
+# Arrays of tensors ------------------------------------------------------------------------------------------------------
+
+
+def array_in_loop(n):
+    array = tf.TensorArray(tf.int32, size=0, dynamic_size=True)
+    for i in tf.range(n):
+        array = array.write(i, i * i)
+    return array.stack()
+
+
+def array_in_place(x):
+    array = tf.TensorArray(tf.float32, size=2)
+    array.write(0, x)
+    array.write(1, x * 2)
+    return array.stack()
+
+
+def test_arrays_of_tensors() -> None:
+    check(array_in_loop, (tf.constant(3),), session=True)
+    check(array_in_loop, (tf.constant(0),), staged=False, function=tf.errors.OpError)
+    check(array_in_place, (X,), function=False)
+
+
+# Slices of tensors ------------------------------------------------------------------------------------------------------
+
+
+def slices(x):
+    return x[:, :], x[0, :], x[:, 0], x[:, tf.newaxis], x[..., 1:], x[::-1], tf.transpose(x)[1:, :]
+
+
+def slices_by_tensor(x, i):
+    return x[i], x[:i], x[i:, 0], x[..., i]
+
+
+def text_items(words):
+    return words[1], words[:1]
+
+
+def character(text):
+    return text[1]
+
+
+def test_items_and_slices_of_tensors() -> None:
+    check(slices, (MATRIX,), session=True)
+    check(slices_by_tensor, (MATRIX, tf.constant(1)), session=True)
+    check(text_items, (tf.constant(["a", "b"]),), session=True)
+
+
+def test_a_text_in_a_scalar_tensor_has_no_items() -> None:
+    check(character, (tf.constant("abc"),))
+
+
+def unpacked(x):
+    first, (second, *rest) = x[0], x[1:]
+    a, *_, b = x
+    return first, second, rest, a, b, [*x], max(*x)
+
+
+def test_tensors_are_unpacked() -> None:
+    check(unpacked, (VECTOR,), session=True)
