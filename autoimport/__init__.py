@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False  # as in typing, which would cost more than the rest of this module
 if TYPE_CHECKING:
     from typing import Any
@@ -24,6 +26,9 @@ __all__ = [
 ]
 
 _HOME = {name: "autoimport.hook" if name in ("install", "uninstall") else "autoimport.api" for name in __all__}
+# What pytest and IPython look for in an extension.
+_HOME["pytest_plugins"] = "autoimport.integrations"
+_HOME["load_ipython_extension"] = _HOME["unload_ipython_extension"] = "autoimport.integrations.ipython"
 
 
 def __getattr__(name: str) -> Any:
@@ -35,6 +40,21 @@ def __getattr__(name: str) -> Any:
     value = getattr(__import__(home, fromlist=[name]), name)
     globals()[name] = value
     return value
+
+
+class _Face(type(sys)):  # type: ignore[misc]
+    """The module's class: importing the subpackage `convert` puts it in the place of the function of that name."""
+
+    @property
+    def convert(self) -> Any:
+        return __getattr__("convert")
+
+    @convert.setter
+    def convert(self, package: Any) -> None:
+        """The import system's assignment; the subpackage is found in `sys.modules`."""
+
+
+sys.modules[__name__].__class__ = _Face
 
 
 def __dir__() -> list[str]:
