@@ -1,8 +1,10 @@
-"""What all tests share: the option that rewrites golden files."""
+"""What all tests share: our own plugin, and the option that rewrites golden files."""
 
 from __future__ import annotations
 
 import pytest
+
+pytest_plugins = ["autoimport", "pytester"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -134,7 +134,7 @@ _SAVES = """
 import sys
 from autoimport.cache import Store
 from autoimport.convert.module import convert_module
-store, converted = Store(sys.argv[1]), convert_module(sys.argv[2], "m.py")
+store, converted = Store(sys.argv[1]), convert_module(sys.argv[2], "m.py", key="k1")
 print("ready", flush=True)
 number = 0
 while True:
@@ -146,7 +146,7 @@ while True:
 def test_a_kill_at_any_point_leaves_only_whole_entries(tmp_path):
     cache, source, chance = tmp_path / "cache", MODULE.format(number=1), random.Random(11)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    whole = convert_module(source, "m.py")
+    whole = convert_module(source, "m.py", key="k1")
     found = 0
     for _ in range(KILLS):
         process = subprocess.Popen(
