@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 TYPE_CHECKING = False  # as in typing, which would cost more than the rest of this module
 if TYPE_CHECKING:
     from typing import Any
@@ -40,21 +38,6 @@ def __getattr__(name: str) -> Any:
     value = getattr(__import__(home, fromlist=[name]), name)
     globals()[name] = value
     return value
-
-
-class _Face(type(sys)):  # type: ignore[misc]
-    """The module's class: importing the subpackage `convert` puts it in the place of the function of that name."""
-
-    @property
-    def convert(self) -> Any:
-        return __getattr__("convert")
-
-    @convert.setter
-    def convert(self, package: Any) -> None:
-        """The import system's assignment; the subpackage is found in `sys.modules`."""
-
-
-sys.modules[__name__].__class__ = _Face
 
 
 def __dir__() -> list[str]:

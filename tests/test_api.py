@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-import types
 
 import autoimport
 
 
-def test_the_function_convert_is_not_hidden_by_the_subpackage_of_that_name() -> None:
-    import autoimport.convert.parse
+def scaled(x: float) -> float:
+    return x * 2 if x > 0 else x
 
-    assert isinstance(autoimport.convert, types.FunctionType)
-    assert autoimport.convert is autoimport.convert
-    assert isinstance(sys.modules["autoimport.convert"], types.ModuleType)
+
+def test_the_function_convert_can_be_called_once_the_subpackage_of_that_name_is_imported() -> None:
+    import autoimport.convert.parse as parse
+
+    assert sys.modules["autoimport.convert.parse"] is parse
+    assert autoimport.convert(scaled)(2.0) == 4.0
+    assert autoimport.convert()(scaled)(-2.0) == -2.0
 
 
 def test_every_public_name_is_there() -> None:
