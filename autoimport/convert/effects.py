@@ -34,7 +34,7 @@ _NOT_IN_A_GRAPH = {
     "Variable", "Sequential", "Model", "set_random_seed", "set_seed", "load_model", "clear_session", "Checkpoint",
     "CheckpointManager", "create_file_writer", "set_floatx", "to_categorical", "pad_sequences",
 }  # fmt: skip
-_MAKERS = ("layers", "optimizers", "losses", "metrics", "callbacks", "initializers", "applications", "config", "data")
+_MAKERS = {"layers", "optimizers", "losses", "metrics", "callbacks", "initializers", "applications"}
 
 _EFFECT_BUILTINS = {
     "open", "input", "exec", "eval", "globals", "locals", "vars", "dir", "breakpoint", "next", "exit", "quit",
@@ -306,8 +306,8 @@ def _kind_of_path(path: str) -> int:
     if parts[0] in LIBRARIES:
         if parts[-1] in _NOT_IN_A_GRAPH:
             return EFFECT
-        makes = any(part in _MAKERS for part in parts[1:-1]) and (parts[-1][:1].isupper() or "config" in parts)
-        return EFFECT if makes else PLAUSIBLE
+        makes = parts[-1][:1].isupper() and not _MAKERS.isdisjoint(parts[1:-1])
+        return EFFECT if makes or "data" in parts or "config" in parts else PLAUSIBLE
     if not parts[0]:
         return UNKNOWN  # an object of an own class
     for size in range(len(parts), 0, -1):

@@ -176,9 +176,7 @@ class Liveness:
         """Walk a block from its end; return what is live in front."""
         shared = self.shared if self.is_marking else NOTHING
         for statement in reversed(body):
-            if (
-                self.is_marking
-            ):  # more than once: a loop goes round, `finally` is entered from everywhere
+            if self.is_marking:  # more than once: a loop goes round, `finally` is entered from everywhere
                 statement.place.live |= live
                 statement.place.caught |= exits.caught
             live = self.back(statement, live, exits) | exits.caught | shared
@@ -192,7 +190,7 @@ class Liveness:
                 now.add(event.name)
             elif event.certain:
                 now.discard(event.name)
-        return frozenset(now) & self.tracked
+        return (frozenset(now) | _lazy_reads(parts)) & self.tracked
 
     def back(self, node: gast.AST, live: Names, exits: _Exits) -> Names:
         """What is live in front of one statement."""
@@ -282,6 +280,16 @@ def _parts(node: gast.AST) -> list[Any]:
     if isinstance(node, gast.AnnAssign) and node.value is None:
         return []
     return statement_parts(node)
+
+
+def _lazy_reads(parts: Any) -> set[str]:
+    """What generator expressions read: they may be over with their statement, as if they were lists."""
+    if isinstance(parts, (list, tuple)):
+        return set().union(*(_lazy_reads(part) for part in parts))
+    if parts is None:
+        return set()
+    generators = (node for node in gast.walk(parts) if isinstance(node, gast.GeneratorExp))
+    return set().union(*(naming.comprehension_names(node) for node in generators))
 
 
 def _binds(name: str) -> gast.Name:

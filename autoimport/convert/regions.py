@@ -25,6 +25,7 @@ from autoimport.convert import names as naming
 from autoimport.convert.effects import PLAUSIBLE, UNKNOWN, Effects, Verdict, lasting_captures
 from autoimport.convert.functions import Function, Position, obstacle, start_of
 from autoimport.convert.graph_form.context import mangle
+from autoimport.convert.graph_form.flow import pattern_names
 from autoimport.convert.liveness import NOTHING, Liveness, Names
 from autoimport.convert.parse import to_gast
 
@@ -293,12 +294,14 @@ class _Search:
             results, needed = results - cells, needed - cells
             stuck_out |= (results - (last.known_after or NOTHING)) | (mine & place.caught - cells)
             stuck_in |= needed - place.known
+        elsewhere = (mine & (results | needed)) if is_module else assigned & (self.scope.cells | self.scope.globals)
+        stuck_out |= elsewhere & _captured_by_patterns(run)
         if stuck_out:
             return Crossing(), _first(run, lambda node: bool(stuck_out & _assigned_by(node)))
         if stuck_in:
             return Crossing(), _first(run, lambda node: bool(stuck_in & _mentioned_by(node)))
         if is_module:
-            return Crossing(globals=tuple(sorted(assigned & (results | needed)))), None
+            return Crossing(globals=tuple(sorted(mine & (results | needed)))), None
         return self.in_function(run, assigned, needed, results), None
 
     def in_function(self, run: list[gast.AST], assigned: Names, needed: Names, results: Names) -> Crossing:
@@ -333,6 +336,12 @@ def _has_code(node: gast.AST) -> bool:
 
 def _first(run: list[gast.AST], is_culprit: Callable[[gast.AST], bool]) -> int:
     return next((index for index, node in enumerate(run) if is_culprit(node)), 0)
+
+
+def _captured_by_patterns(run: list[gast.AST]) -> set[str]:
+    """Names that `case` binds by itself: it can only bind locals of the form."""
+    patterns = (node for statement in run for node in gast.walk(statement) if isinstance(node, gast.match_case))
+    return {name for case in patterns for name in pattern_names(case.pattern)}
 
 
 def _assigned_by(node: gast.AST) -> set[str]:
