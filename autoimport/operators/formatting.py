@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import BuiltinMethodType, MethodDescriptorType
 from typing import Any
 
 from autoimport.operators.text import METHODS, TextMethod, later, percent
@@ -31,12 +32,10 @@ def method_of_string(fn: Any, args: tuple[Any, ...]) -> tuple[TextMethod, tuple[
     """A method of a string that makes another one, with its arguments, if `fn` is one."""
     if type(fn) is TextMethod:
         return fn, args
-    if getattr(fn, "__name__", None) not in METHODS:
-        return None
-    if isinstance(fn.__self__ if hasattr(fn, "__self__") else None, str):
+    if type(fn) is BuiltinMethodType and fn.__name__ in METHODS and isinstance(fn.__self__, str):
         return TextMethod(fn.__self__, fn.__name__), args
-    if getattr(fn, "__objclass__", None) is str and args and isinstance(args[0], str):
-        return TextMethod(args[0], fn.__name__), args[1:]
+    if type(fn) is MethodDescriptorType and fn.__objclass__ is str and fn.__name__ in METHODS:
+        return (TextMethod(args[0], fn.__name__), args[1:]) if args and isinstance(args[0], str) else None
     return None
 
 

@@ -17,6 +17,7 @@ import tensorflow as tf
 from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
+from autoimport.operators.text import Text
 from autoimport.staging import special_methods, tf_internals, trust
 from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import converted, gated, harmless
@@ -240,6 +241,8 @@ class Caller:
         """
         if type(value) in SCALARS:
             return value
+        if type(value) is Text:
+            raise Unstageable("hands a text made of symbolic values to a library", "only print, store or return it")
         if type(value) is Host:
             return value if takes_tensors else value.settled()
         if isinstance(value, CONTAINERS):

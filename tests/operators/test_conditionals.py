@@ -153,7 +153,7 @@ def test_tensors_of_different_shape_relax() -> None:
     [
         (lambda x: tf.constant(1), lambda x: x, "`y` is a int32 tensor .* and a float32 tensor"),
         (lambda x: 1, lambda x: 2.5, "`y` is 1 in one and 2.5 in the other"),
-        (lambda x: "a", lambda x: "b", "`y` is 'a' in one and 'b'"),
+        (lambda x: b"a", lambda x: b"b", "`y` is b'a' in one and b'b'"),
         (lambda x: (x,), lambda x: (x, x), "`y` is a tuple of 1 .* a tuple of 2"),
         (lambda x: len, lambda x: x, "`y` is a builtin_function_or_method object"),
     ],

@@ -96,6 +96,24 @@ class Watcher(observer.Observer):
     def caught(self, error: BaseException) -> None:
         self.seen.append(("caught", type(error)))
 
+    def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
+        return False
+
+    def place(self, kind: str, holder: Any, name: Any) -> Any:
+        return None
+
+    def happens(self, what: str) -> None:
+        self.seen.append(("happens", what))
+
+    def show(self, x: Any, how: Callable[[Any], str] | None) -> Any:
+        return None
+
+    def stream(self, file: Any) -> Any:
+        return file
+
+    def prints(self, printed: Any) -> None:
+        self.seen.append(("prints", printed))
+
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
 

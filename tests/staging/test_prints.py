@@ -95,6 +95,10 @@ GRAPHS = {
         except ValueError as error:
             print("caught", error, repr(error), [error])
         """,
+    "in the message of an exception": """
+        if k == 3:
+            raise ValueError(f"{y:.1f} is too large", [y])
+        """,
     "a text that is returned": 'return {"a": f"{y}", "b": [str(y), (repr(y), k)]}',
 }
 
@@ -230,6 +234,8 @@ EAGER = {
         "TensorFlow calls",
     ),
     "the length of a text": ("print(len(f'{y}'))", "", "text"),
+    "a text for a library": ("tf.nn.conv2d(x[None, None, :, None], tf.ones([1, 1, 1, 1]), 1, 'same' if y > 9.0 else 'valid')",
+                             "", "text"),
     "a condition on a text": ("if f'{y:.0f}' == '8':\n    print('eight')", "", "text"),
     "a key": ("print({f'{y}': 1})", "", "text"),
     "a list that has grown": ("items.append(y)\nprint(items)", "items = []", "items"),
