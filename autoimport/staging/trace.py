@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autoimport.operators import heap, observer
+from autoimport.operators import heap, observer, text
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import handling, log, registry, special_methods, storing, texts, tf_internals, trust
 from autoimport.staging.arrays import Array
@@ -106,8 +106,6 @@ class Trace(observer.Observer):
             return written
         if name in namespace:
             value = namespace[name]
-            if isinstance(value, types.ModuleType) and trust.is_library(value.__name__):
-                return value
             return self.reader.wrap(value, self._space(namespace).child(f"{{parent}}[{name!r}]", name))
         builtins = namespace["__builtins__"]
         held = builtins if isinstance(builtins, dict) else vars(builtins)
@@ -291,6 +289,8 @@ class Trace(observer.Observer):
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if isinstance(fn, types.MethodType) and fn.__name__ == "append" and self.logs(fn.__self__, "append", args):
             return None
+        if isinstance(fn, tf_internals.PolymorphicFunction) and self._has_printed():
+            raise Unstageable("prints before it calls a tf.function, which may print itself while it is traced")
         function = fn.__func__ if isinstance(fn, types.MethodType) else fn
         if isinstance(function, types.FunctionType) and function.__closure__ and harmless(function.__code__):
             source = self.reader.source_of(function)
@@ -331,6 +331,9 @@ class Trace(observer.Observer):
 
     def prints(self, printed: Any) -> None:
         self.log.prints(printed, Source(self._constant(print), "print"))
+
+    def _has_printed(self) -> bool:
+        return text.is_printing() or any(kind == "print" for kind, _, _ in self.log.entries)
 
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
@@ -393,7 +396,7 @@ class Trace(observer.Observer):
                 raise _at(Unstageable(reason, "use tf.random.stateless_* or tf.random.Generator"), operation, file)
             if kind in _HOST:
                 raise _at(Unstageable("runs Python code at run time (tf.py_function)"), operation, file)
-            if kind == "PrintV2" and any(place[0] == "print" for place in self.log.entries):
+            if kind == "PrintV2" and self._has_printed():
                 raise _at(Unstageable("prints by print() and by tf.print, whose order a graph would change"), operation, file)
             if kind in ("While", "StatelessWhile"):
                 cost += 100

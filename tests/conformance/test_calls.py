@@ -6,6 +6,7 @@ import abc
 import collections
 import dataclasses
 import functools
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 import tensorflow as tf
 
 import autoimport
-from tests.conformance.harness import check, compiled
+from tests.conformance.harness import _staging_after, check, compiled
 
 VECTOR = tf.constant([1.0, -2.0, 3.0])
 X, N = tf.constant(2.0), tf.constant(-2.0)
@@ -686,6 +687,22 @@ def calls_branching_made_function(x):
 def test_functions_without_source_are_called() -> None:
     check(calls_made_function, (X,))
     check(calls_branching_made_function, (X,), staged=False, function=TypeError)
+
+
+LIBRARY = math
+
+
+def uses_library(x):
+    return x * float(len(LIBRARY.__name__))
+
+
+def test_a_library_that_another_one_replaces_is_the_new_one() -> None:
+    _, converted = compiled(__file__).load()
+    with _staging_after(1):
+        assert [converted.uses_library(X).numpy() for _ in range(3)] == [8.0] * 3
+        converted.LIBRARY = functools
+        assert converted.uses_library(X).numpy() == 18.0
+    assert compiled(__file__).site("uses_library").graph_calls > 0
 
 
 # Generators -------------------------------------------------------------------------------------------------------------
