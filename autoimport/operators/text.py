@@ -350,6 +350,11 @@ def branch() -> Iterator[list[Any]]:
         _state.branches.pop()
 
 
+def is_printing() -> bool:
+    """Whether something was printed in the branches that are being built."""
+    return any(branch.printed for branch in _state.branches)
+
+
 def show(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """`print(*args, **kwargs)` in a trace of ours: at every launch, when the graph has run."""
     caught = {name: catch(value) for name, value in kwargs.items() if name != "file"}

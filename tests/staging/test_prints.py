@@ -233,6 +233,19 @@ EAGER = {
         "def shown(v):\n    print('in', v)\n    return v + 1.0\n",
         "TensorFlow calls",
     ),
+    "a tf.function that is traced after a print": (
+        "print('before')\nprint(doubled(tf.ones([k])))",
+        "@tf.function\ndef doubled(v):\n    print('tracing')\n    return v * 2.0\n",
+        "tf.function",
+    ),
+    "a tf.function that is traced after a print under a condition": (
+        "if y > 10.0:\n    print('before')\n    print(doubled(tf.ones([k])))",
+        "@tf.function\ndef doubled(v):\n    print('tracing')\n    return v * 2.0\n",
+        "tf.function",
+    ),
+    "tf.print in a tf.function": (
+        "z = shown(y)\nprint('after', z)", "@tf.function\ndef shown(v):\n    tf.print('in')\n    return v * 2.0\n", "tf.print"
+    ),
     "the length of a text": ("print(len(f'{y}'))", "", "text"),
     "a text for a library": ("tf.nn.conv2d(x[None, None, :, None], tf.ones([1, 1, 1, 1]), 1, 'same' if y > 9.0 else 'valid')",
                              "", "text"),
