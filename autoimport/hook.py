@@ -50,8 +50,8 @@ class Finder:
     def find_spec(self, fullname: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """The spec of a module to convert (and of TensorFlow, to hear of its import); None for any other."""
         is_wanted = self.selection.by_name(fullname)
-        is_tensorflow = fullname == "tensorflow"
-        if not is_tensorflow and (
+        is_awaited = fullname == "tensorflow" or fullname.endswith(_TRAVELLERS)
+        if not is_awaited and (
             is_wanted is False or (is_wanted is None and path is not None and not self.selection.by_folders(path))
         ):
             return None
@@ -66,7 +66,7 @@ class Finder:
                 loader = spec.loader
                 file = getattr(loader, "path", None) or spec.origin
                 if loader is not None and isinstance(file, str):
-                    if is_tensorflow:
+                    if is_awaited:
                         if has_own_roads(loader):
                             spec.loader = _swapped(_Announcing, loader)
                     elif is_wanted or self.selection.by_file(fullname, file):
@@ -80,10 +80,15 @@ class Finder:
         for kind, adapt in adapters.items():
             if isinstance(loader, kind):
                 return adapt(loader)
+        if isinstance(loader, SourceFileLoader) and type(loader).get_data is SourceFileLoader.get_data:
+            return _swapped(_Comparing, loader)
         left_alone[fullname] = f"it is loaded by {type(loader).__module__}.{type(loader).__qualname__}"
         return loader
 
 
+# Ends of the names of modules that send functions elsewhere; see travel.py.
+_taught: set[str] = set()
+_TRAVELLERS = ("cloudpickle.cloudpickle", "dill._dill")
 # Modules that were selected but are as Python, or somebody else, has made them -> why.
 left_alone: dict[str, str] = {}
 # Kinds of loaders that give code in a way of their own -> what makes a converting loader of one; see integrations.
@@ -116,11 +121,31 @@ class _Converting(SourceFileLoader):
         return _restored, (type(self).stands_for, dict(self.__dict__))
 
 
+class _Comparing(_Converting):
+    """Over a loader with roads of its own, which may change one module's code and leave the next one's as it is."""
+
+    @part_of_import
+    def get_code(self, fullname: str) -> CodeType | None:
+        theirs = super(_Converting, self).get_code(fullname)
+        found = read_file(self.path)
+        try:
+            is_changed = found is None or theirs != compile(found[0], self.path, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):
+            is_changed = True
+        if is_changed:
+            left_alone[fullname] = f"its code has been changed by {self.stands_for.__module__}"
+            return theirs
+        return code_from_cache(self, fullname) or code_from_source(self, fullname) or theirs
+
+
 class _Announcing(SourceFileLoader):
     @part_of_import
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
-        attach()
+        if module.__name__ == "tensorflow":
+            attach()
+        else:
+            teach(module)
 
 
 def _restored(kind: type[SourceFileLoader], state: dict[str, Any]) -> SourceFileLoader:
@@ -162,11 +187,16 @@ def _name_of(fullname: str) -> str:
     return "__main__" if _finder and _finder.selection.main == fullname and fullname not in sys.modules else fullname
 
 
+def _is_program(name: str) -> bool:
+    """Whether the module's globals are nobody else's: not if a person looks at them afterwards (`python -i`)."""
+    return name == "__main__" and not (sys.flags.inspect or sys.flags.interactive)
+
+
 def load_cached(source: bytes, path: str, name: str, variant: str = "") -> CodeType | None:
     """Source -> code from the cache, or None; see `convert`."""
     started = time.perf_counter()
     try:
-        key = content_key(source, is_main=name == "__main__") + variant
+        key = content_key(source, is_main=_is_program(name)) + variant
         entry = store().load(key, path)
         if entry is None:
             return None
@@ -199,7 +229,7 @@ def convert(
     """
     started = time.perf_counter()
     try:
-        key = content_key(source, is_main=name == "__main__") + variant
+        key = content_key(source, is_main=_is_program(name)) + variant
         converted = _converted(source, path, name, key, rewrite)
         if converted is None:
             return None
@@ -220,7 +250,7 @@ def _converted(
 
     with quietly():  # Python has compiled the module already, and given its warnings
         converted = convert_module(
-            source, path, key=key, is_main=name == "__main__", strict=config.current().strict, rewrite=rewrite
+            source, path, key=key, is_main=_is_program(name), strict=config.current().strict, rewrite=rewrite
         )
     for fault in converted.faults[:1]:
         complain(f"{path} runs as plain Python, wholly or in parts: it could not be converted", fault)
@@ -304,6 +334,9 @@ def start(selection: Selection) -> None:
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is not None and not getattr(tensorflow.__spec__, "_initializing", False):
         attach()
+    for name, module in list(sys.modules.items()):
+        if name.endswith(_TRAVELLERS) and name not in _taught:
+            teach(module)
 
 
 def select(options: config.Options, root: str, main: str | None = None) -> Selection:
@@ -349,7 +382,7 @@ def _checked(key: str, names: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def imported_already(selection: Selection) -> list[str]:
-    """Modules that are selected, but have been imported without being converted: by name, the program itself excepted."""
+    """Names of modules that are selected, but have been imported unconverted; the program itself excepted."""
     converted = set()
     if "autoimport.staging.registry" in sys.modules:
         from autoimport.staging import registry
@@ -361,9 +394,9 @@ def imported_already(selection: Selection) -> list[str]:
         if is_wanted is False or name in converted or name in ("__main__", "__mp_main__"):
             continue
         spec = getattr(module, "__spec__", None)
-        if spec is not None and has_own_roads(spec.loader) and isinstance(spec.origin, str):
-            if is_wanted or selection.by_file(name, spec.origin):
-                late.append(name)
+        is_source = spec is not None and has_own_roads(spec.loader) and isinstance(spec.origin, str)
+        if is_source and (is_wanted or selection.by_file(name, spec.origin)):
+            late.append(name)
     return sorted(late)
 
 
@@ -385,3 +418,18 @@ def attach() -> None:
         if config.current().strict:
             raise
         complain("the program runs as plain Python: TensorFlow could not be connected with", error)
+
+
+def teach(module: ModuleType) -> None:
+    """A module that sends functions elsewhere has been imported: let it send them without gates."""
+    try:
+        from autoimport import travel
+
+        listener = travel.listener(module.__name__)
+        if listener is not None and module.__name__ not in _taught:
+            listener(module)
+            _taught.add(module.__name__)
+    except Exception as error:
+        if config.current().strict:
+            raise
+        complain(f"functions that {module.__name__} sends elsewhere need autoimport there", error)

@@ -18,6 +18,9 @@ from autoimport.convert.graph_form.normalize import YIELDS
 # Kinds of statements, the worse the greater.
 PLAUSIBLE, UNKNOWN, EFFECT = 0, 1, 2
 
+# What a call that may be TensorFlow's counts, against 1 for an operator.
+CALL = 3
+
 LIBRARIES = ("tensorflow", "keras", "tf_keras")
 
 # Dotted names, by their longest known beginning.
@@ -72,6 +75,7 @@ class Effects:
 
     Attributes:
       uses_library: the module imports TensorFlow or Keras.
+      repeated: names that are called in loops, or by functions that are.
       tapes: names of what cannot go in or out of a graph: tapes, iterators, growing arrays.
     """
 
@@ -81,6 +85,7 @@ class Effects:
         self.functions: dict[str, int] = {}  # names of own functions and methods, with the worst kind of their bodies
         self.classes: set[str] = set()
         self.tapes: frozenset[str] = frozenset()
+        self.repeated: set[str] = set()
         self._read_imports(tree)
         self.uses_library = any(path.split(".")[0] in LIBRARIES for path in self.imports.values())
         if self.uses_library:
@@ -88,6 +93,7 @@ class Effects:
             self._read_makers(tree)
             self.tapes = frozenset(self._tape_names(tree))
             self._judge_functions(tree)
+            self._find_repeated(tree)
 
     def _read_imports(self, tree: gast.AST) -> None:
         for node in gast.walk(tree):
@@ -156,6 +162,25 @@ class Effects:
                 if self.functions[node.name] == PLAUSIBLE and self._worst(node.body).kind != PLAUSIBLE:
                     self.functions[node.name] = UNKNOWN
                     changed = True
+
+    def _find_repeated(self, tree: gast.AST) -> None:
+        loops = (gast.For, gast.While, gast.AsyncFor, *naming.COMPREHENSIONS)
+        for node in gast.walk(tree):
+            if isinstance(node, loops):
+                self.repeated |= _called_in(node)
+        calls: dict[str, set[str]] = {}
+        for node in gast.walk(tree):
+            if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+                calls.setdefault(node.name, set()).update(_called_in(node))
+        pending = list(self.repeated)
+        while pending:
+            more = calls.pop(pending.pop(), set())
+            pending.extend(more - self.repeated)
+            self.repeated |= more
+
+    def is_cut(self, body: Iterable[gast.AST]) -> bool:
+        """Whether a function does something that no graph can, so that as a whole it is none."""
+        return self._worst(body).kind == EFFECT
 
     def path_of(self, node: gast.AST) -> str | None:
         """The dotted name that an expression stands for, by the module's imports; own classes are `.Name`."""
@@ -280,8 +305,12 @@ class Effects:
     # -- what a region could gain ------------------------------------------------------------------------------------
 
     def weight(self, statements: Iterable[gast.AST]) -> int:
-        """A guess at how many operations a graph would take over; functions of the module's own have their own gate."""
-        return sum(self._weight(node) for statement in statements for node in gast.walk(statement))
+        """A guess at how many operations a graph would take over; functions of the module's own have their own gate.
+
+        Arithmetic without a call of a library is mostly that of Python numbers, and counts by half.
+        """
+        weights = [self._weight(node) for statement in statements for node in gast.walk(statement)]
+        return sum(weights) if CALL in weights else sum(weights) // 2
 
     def _weight(self, node: gast.AST) -> int:
         if isinstance(node, (gast.BinOp, gast.AugAssign)):
@@ -290,15 +319,22 @@ class Effects:
             return 0
         path = self.path_of(node.func)
         if path is not None:
-            return 3 if path.split(".")[0] in LIBRARIES else 0
+            return CALL if path.split(".")[0] in LIBRARIES else 0
         if isinstance(node.func, gast.Name):
             own = node.func.id in self.functions or self.made.get(node.func.id, "").startswith(".")
-            return 1 if own else 0 if hasattr(builtins, node.func.id) else 3
+            return 1 if own else 0 if hasattr(builtins, node.func.id) else CALL
         if not isinstance(node.func, gast.Attribute):
-            return 3
+            return CALL
         if node.func.attr in self.functions:
             return 1
-        return 0 if node.func.attr in _CONTAINER_METHODS or node.func.attr in ("numpy", "item") else 3
+        return 0 if node.func.attr in _CONTAINER_METHODS or node.func.attr in ("numpy", "item") else CALL
+
+
+def _called_in(tree: gast.AST) -> set[str]:
+    """The last names of what is called in a tree."""
+    callees = (node.func for node in gast.walk(tree) if isinstance(node, gast.Call))
+    names = (getattr(callee, "attr", getattr(callee, "id", "")) for callee in callees)
+    return {name for name in names if name}
 
 
 def _kind_of_path(path: str) -> int:

@@ -23,7 +23,7 @@ import gast
 
 from autoimport.convert import names as naming
 from autoimport.convert.effects import PLAUSIBLE, UNKNOWN, Effects, Verdict, lasting_captures
-from autoimport.convert.functions import Function, Position, obstacle, start_of
+from autoimport.convert.functions import Function, Position, start_of
 from autoimport.convert.graph_form.context import mangle
 from autoimport.convert.graph_form.flow import pattern_names
 from autoimport.convert.liveness import NOTHING, Liveness, Names
@@ -31,6 +31,9 @@ from autoimport.convert.parse import to_gast
 
 # With less than one call of a library, or a few operations, there is nothing to gain.
 WORTH = 3
+
+# Functions whose loops may hold regions, but whose bodies run too seldom to be one.
+_RUN_ONCE = {"main", "__init__", "build"}
 
 # Names by which a program may look at any of its globals.
 _LOOKS_AT_GLOBALS = {"globals", "locals", "vars", "dir", "exec", "eval", "__dict__", "modules", "__main__"}
@@ -117,10 +120,12 @@ def find_regions(tree: ast.Module, functions: list[Function], *, is_main: bool) 
     for fn in functions:
         if fn.code is None or isinstance(fn.node, ast.Lambda) or fn.frame_calls:
             continue
-        is_hot = obstacle(fn) is not None
-        if is_hot or fn.has_loop:
-            node: Any = to_gast(fn.node)
-            found += _Search(effects, _function_scope(fn, node, effects)).search(fn.node.body, node.body, is_hot)
+        may_repeat = fn.name not in _RUN_ONCE and (not is_main or fn.name in effects.repeated)
+        if not fn.has_loop and fn.pauses is None and not may_repeat:
+            continue
+        node: Any = to_gast(fn.node)
+        is_hot = fn.pauses is not None or (may_repeat and effects.is_cut(node.body))
+        found += _Search(effects, _function_scope(fn, node, effects)).search(fn.node.body, node.body, is_hot)
     return found
 
 

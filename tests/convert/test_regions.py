@@ -275,6 +275,36 @@ def test_the_body_of_a_generator_is_cut_at_its_yields() -> None:
     assert [(2, 2), (4, 4)] == lines(regions(body))
 
 
+TIMED = """
+import time
+def step(x):
+    start = time.time()
+    a = tf.add(x, 1)
+    print(a, time.time() - start)
+"""
+
+
+def test_a_function_that_can_be_no_graph_as_a_whole_has_regions_if_it_is_called_again_and_again() -> None:
+    assert [(5, 5)] == lines(regions(TIMED + "for x in data:\n    step(x)\n"))
+    assert [(5, 5)] == lines(
+        regions(TIMED + "def run(): return [each(x) for x in data]\ndef each(x): return step(x)\n")
+    )
+    assert [(5, 5)] == lines(regions(TIMED, is_main=False))
+    assert [] == lines(regions(TIMED + "step(1)\n"))
+    assert [] == lines(regions(TIMED.replace("step", "main") + "for x in data:\n    main(x)\n"))
+    assert [] == lines(regions(TIMED.replace("time.time()", "0") + "for x in data:\n    step(x)\n"))
+
+
+def test_coroutines_have_regions_between_their_waits() -> None:
+    body = "async def f(x):\n    a = tf.add(x, 1)\n    b = await a\n    async for c in b:\n        d = tf.add(c, a)\n"
+    assert [(2, 2), (5, 5)] == lines(regions(body))
+
+
+def test_arithmetic_alone_must_be_much_to_be_a_region() -> None:
+    assert [] == lines(regions("for x in data:\n    a = min(a + x * 2, b - x, c * 3 + 1)\n"))
+    assert [(2, 4)] == lines(regions("for k in data:\n    a += v * h\n    v -= h * a * k\n    e = a * a + v * v / 2\n"))
+
+
 def test_functions_that_show_their_names_to_others_have_no_regions() -> None:
     assert [] == lines(regions("def f(data):\n    for x in data:\n        a = tf.add(x, 1)\n    return locals()\n"))
 
