@@ -7,6 +7,7 @@ gate; library code runs if it only computes, on arguments from which everything 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import types
 from collections.abc import Callable, Mapping
@@ -19,11 +20,11 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.text import Text
 from autoimport.staging import special_methods, tf_internals, trust
+from autoimport.staging.arrays import Array, Method, as_tensors, compute, involves_host, is_numpy_function
 from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import converted, gated, harmless
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader, class_attribute
 from autoimport.staging.sources import Source
-from autoimport.staging.arrays import Array, Method, as_tensors, compute, involves_host, is_numpy_function
 
 # These ask for no more than the type of their argument, which is guarded where the argument was read.
 _ABOUT_TYPE = frozenset({isinstance, issubclass, callable})
@@ -258,6 +259,8 @@ class Caller:
         elif trust.owns_state(type(value)) and not isinstance(value, tf.Variable):
             self._reader.source_of(value)
             self._reader.states.note(value)
+        elif self._reader.source_of(value) is not None and _is_persons(type(value)):
+            raise Unstageable(f"hands a {type(value).__qualname__} to a library, which reads it unseen")
         return as_tensors(value)
 
     def _export_items(self, value: Any, takes_tensors: bool) -> Any:
@@ -271,6 +274,13 @@ class Caller:
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*(self.export(item, takes_tensors) for item in value))
         return value
+
+
+def _is_persons(cls: type) -> bool:
+    """Whether a class keeps what the person stored, and has no method by which a library would call it back."""
+    ours = cls.__module__ == "builtins" or trust.is_library(cls.__module__) or trust.is_library_type(cls)
+    call, _ = class_attribute(cls, "__call__")
+    return not (ours or issubclass(cls, enum.Enum) or isinstance(call, types.FunctionType) and gated(call.__code__))
 
 
 def _nothing() -> None: ...

@@ -7,11 +7,15 @@ remembered with its source so that what is read below it has a source too.
 
 from __future__ import annotations
 
+import array
+import collections
+import decimal
 import enum
+import fractions
 import functools
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, MappingView
 from typing import Any
 
 import numpy as np
@@ -30,9 +34,14 @@ SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ell
 CONTAINERS = (list, tuple, dict, set, frozenset)
 _INTERNED = (enum.Enum, tf.DType)
 _FIXED = (type, types.FunctionType, types.BuiltinFunctionType, *_INTERNED)
+# What they hold is no attribute or item that a guard would read again.
+_HIDES_CONTENTS = (
+    collections.deque, collections.ChainMap, collections.UserDict, collections.UserList, array.array, bytearray,
+    memoryview, types.MappingProxyType, MappingView,
+)  # fmt: skip
 _NUMBERS = (int, float, complex, str, bytes)
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
-_BY_VALUE = (tf.TensorShape, tf.TypeSpec, np.dtype, range, slice)
+_BY_VALUE = (tf.TensorShape, tf.TypeSpec, np.dtype, range, slice, decimal.Decimal, fractions.Fraction)
 # Attributes that a tensor in a graph answers otherwise than an eager one.
 _NOT_OF_EAGER_TENSORS = frozenset({"backing_device", "consumers", "device", "graph", "name", "op", "value_index"})
 # A container with more items than this is not read item by item.
@@ -160,6 +169,8 @@ class Reader:
             return self._composite(value, source)
         if is_numpy(value):
             return self._array(value, source)
+        if isinstance(value, _HIDES_CONTENTS):
+            raise Unstageable(f"reads {source.text}, a {cls.__name__}, which may change unseen")
         if isinstance(value, _NUMBERS) and not isinstance(value, enum.Enum):
             self._guard_number(value, source)
         if cls is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
@@ -211,14 +222,14 @@ class Reader:
         if isinstance(value, types.FunctionType) and gated(value.__code__):
             require(source, f"{{v}}.__code__ is {constant(value.__code__)}", f"was {value.__qualname__}")
         elif isinstance(value, types.MethodType):
-            require(source, f"{{v}}.__func__ is {constant(value.__func__)}", f"was {value.__qualname__}")
+            require(source, self._is_function("{v}.__func__", value.__func__), f"was {value.__qualname__}")
             self.wrap(value.__self__, source.attribute("__self__"))
         elif isinstance(value, types.ModuleType):
             require(source, f"{{v}} is {constant(value)}", f"was the module {value.__name__}")
         elif isinstance(value, _BY_VALUE):
             require(source, f"{{v}}.__class__ is {constant(cls)} and {{v}} == {constant(value)}", f"was {value!r}")
         elif isinstance(value, _FIXED):
-            require(source, f"{{v}} is {constant(value)}", "was another one")
+            require(source, self._is_function("{v}", value), "was another one")
         elif isinstance(value, _GETTERS):
             parts = constant(value.__reduce__())
             require(source, f"{{v}}.__class__ is {constant(cls)} and {{v}}.__reduce__() == {parts}", "was another one")
@@ -229,9 +240,7 @@ class Reader:
             hidden = special_methods.unseen(cls, special_methods.INFIX)
             if hidden is not None:
                 raise Unstageable(f"reads {source.text}, a {cls.__name__}, whose {hidden} is not converted")
-            hidden = special_methods.unseen(cls, special_methods.INFIX)
-            if hidden is not None:
-                raise Unstageable(f"reads {source.text}, a {cls.__name__}, whose {hidden} is not converted")
+            self._guard_special_methods(cls)
             require(source, f"{{v}}.__class__ is {constant(cls)}", f"was of type {cls.__name__}")
             if not isinstance(value, (tuple, frozenset)):
                 self.builder.tell_apart(cls, source)
@@ -312,6 +321,8 @@ class Reader:
             if name in _NOT_OF_EAGER_TENSORS:
                 raise Unstageable(f"reads .{name} of a tensor")
             return getattr(obj, name)
+        if type(obj) is super:
+            self._guard_inherited(obj, name)
         source = self.source_of(obj)
         if source is None or (isinstance(obj, types.ModuleType) and trust.is_library(obj.__name__)):
             return getattr(obj, name)
@@ -362,7 +373,7 @@ class Reader:
             function = getattr(value, "__func__", value)
             bound = ".__func__" if function is not value else ""
             self.builder.require(
-                source.attribute(name), f"{{v}}{bound} is {self.builder.constant(function)}", "was another function"
+                source.attribute(name), self._is_function("{v}" + bound, function), "was another function"
             )
         if isinstance(value, types.FunctionType) and gated(value.__code__):
             self.remember(value, source.attribute(name))
@@ -385,7 +396,37 @@ class Reader:
         """A property or function is still found on the class under a name."""
         holder = self.source_of(cls)
         assert holder is not None, "a class always has a source"
-        self.builder.require(holder.attribute(name), f"{{v}} is {self.builder.constant(raw)}", "was another one")
+        self.builder.require(holder.attribute(name), self._is_function("{v}", raw), "was another one")
+
+    def _is_function(self, expression: str, value: Any) -> str:
+        """A test for a callable or another class attribute; tools that reload code put new code into old functions."""
+        test = f"{expression} is {self.builder.constant(value)}"
+        if isinstance(value, types.FunctionType) and not trust.is_library(value.__module__):
+            test += f" and {expression}.__code__ is {self.builder.constant(value.__code__)}"
+        return test
+
+    def _guard_special_methods(self, cls: type) -> None:
+        """Python calls them itself, so the trace does not see where it finds them."""
+        for base in cls.__mro__:
+            if not trust.is_library(base.__module__):
+                for name, raw in base.__dict__.items():
+                    if (
+                        name.startswith("__")
+                        and isinstance(raw, types.FunctionType)
+                        and getattr(cls, name, None) is raw
+                    ):
+                        self._guard_class_attribute(cls, name, raw)
+
+    def _guard_inherited(self, obj: Any, name: str) -> None:
+        """`super().name`: the class that has it still has the same."""
+        classes = type(obj.__self__).__mro__ if not isinstance(obj.__self__, type) else obj.__self__.__mro__
+        for base in classes[classes.index(obj.__thisclass__) + 1 :]:
+            if name in base.__dict__ and not trust.is_library(base.__module__) and base.__module__ != "builtins":
+                holder = self.source_of(base)
+                assert holder is not None, "a class always has a source"
+                place = holder.child(f"{{parent}}.__dict__[{name!r}]", f"{base.__name__}.{name}")
+                self.builder.require(place, self._is_function("{v}", base.__dict__[name]), "was another one")
+                return
 
     def _guard_absence(self, obj: Any, source: Source, name: str) -> None:
         """The object has no attribute of this name, nor has its class."""

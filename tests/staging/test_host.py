@@ -1,0 +1,300 @@
+"""Python numbers that change from call to call are computed by Python: its digits, bounds and errors."""
+
+from __future__ import annotations
+
+from tests.staging.programs import same
+
+
+def test_arithmetic_has_pythons_digits() -> None:
+    same(
+        """
+        import math
+        class C:
+            def __init__(self): self.t = 0
+            def f(self, x):
+                self.t += 1
+                b = 1 - 0.9 ** self.t
+                w = min(1.0, self.t / 5)
+                return x / b * w + math.sqrt(self.t) * 0.1, b, w, self.t // 2, self.t % 3, -self.t, divmod(self.t, 2), round(b, 3)
+        def main():
+            c = C()
+            for i in range(8): show(c.f(tf.constant([1., 3.])))
+        """,
+        **{"C.f": "graph"},
+    )
+
+
+def test_integers_have_no_bounds() -> None:
+    same(
+        """
+        class C:
+            t = 2 ** 61
+            def f(self, x):
+                self.t = self.t * 3 + 1
+                return x + 1, self.t, self.t / 7, self.t % 1000
+        def main():
+            c = C()
+            for i in range(6): show(c.f(tf.ones(1)))
+        """,
+        **{"C.f": "graph"},
+    )
+
+
+def test_what_python_refuses_is_refused() -> None:
+    same(
+        """
+        class C:
+            t = 5
+            def f(self, x):
+                self.t -= 1
+                return x * (1 << self.t), 7 // self.t, 7 % -self.t
+        def main():
+            c = C()
+            for i in range(8): attempt(c.f, tf.ones(1)); show(c.t)
+        """
+    )
+
+
+def test_numbers_as_indices_sizes_and_repetitions() -> None:
+    same(
+        """
+        def f(x, k):
+            return x[k], x[:k], tf.reshape(x, [-1, k]), tf.zeros([k]), [0] * k, "a" * k, list(range(k))
+        def main():
+            for k in (1, 2, 1, 2, 3, 6): attempt(f, tf.range(12.), k)
+        """
+    )
+
+
+def test_numbers_as_keys() -> None:
+    same(
+        """
+        def f(x, k, d):
+            d[k] = x
+            return d.get(k - 1), len(d)
+        def main():
+            d = {}
+            for k in (1, 2, 3, 4, 2, 1): attempt(f, tf.ones(1) * k, k, d)
+            show(d)
+        """
+    )
+
+
+def test_numbers_in_texts() -> None:
+    same(
+        """
+        def f(x, k): return tf.sin(x), f"step {k}", "%d" % k, str(k), repr(k / 3), "{:.2f}".format(k)
+        def main():
+            for k in range(6): show(f(tf.ones(1), k))
+        """
+    )
+
+
+def test_conditions_on_numbers() -> None:
+    same(
+        """
+        def f(x, k):
+            if k % 3 == 0: return tf.sin(x)
+            elif k > 4 and k < 6 or k == 8: return tf.cos(x)
+            return x + (1 if k else 2)
+        def main():
+            for k in range(10): show(f(tf.ones(1), k))
+        """,
+        f="graph",
+    )
+
+
+def test_loops_over_numbers() -> None:
+    same(
+        """
+        def f(x, k):
+            for i in range(k): x = x * 2 + i
+            return x
+        def g(x, k):
+            while k > 0:
+                x = x + k; k -= 1
+            return x, k
+        def main():
+            for k in (1, 2, 3, 1, 2, 5, 8, 0): show(f(tf.ones(1), k), g(tf.ones(1), k))
+        """,
+        f="graph",
+        g="graph",
+    )
+
+
+def test_the_dtype_that_a_number_becomes() -> None:
+    same(
+        """
+        def f(x, y, k): return x * k, y * k, k * x, tf.constant(k), tf.cast(k, tf.float32), tf.fill([2], k), tf.add(x, k), tf.maximum(y, k)
+        def main():
+            for k in (1, 2, 3, 4): show(f(tf.ones(1), tf.ones(1, tf.int32), k))
+            for k in (1., 2., 3.5, 4.): attempt(f, tf.ones(1), tf.ones(1, tf.int32), k)
+        """
+    )
+
+
+def test_doubles_that_do_not_fit_a_float() -> None:
+    same(
+        """
+        def f(x, y, k): return x * k, y * k, x + k * 1e-9
+        def main():
+            for k in (0.1, 0.2, 0.3, 1e-3, 1e300, 1e39): attempt(f, tf.ones(1), tf.ones(1, tf.float64), k)
+        """,
+        f="graph",
+    )
+
+
+def test_bools_among_ints() -> None:
+    same(
+        """
+        def f(x, k): return x * float(k), k + 1, not k, k and x, k or x, tf.where(k, x, -x)
+        def main():
+            for k in (True, False, True, False, 1, 0, 1): attempt(f, tf.ones(1), k)
+        """
+    )
+
+
+def test_comparisons_and_containers_of_numbers() -> None:
+    same(
+        """
+        def f(x, k): return k == 3, k < 3, k is None, x * (k == 3), [k, k + 1], {"k": k}, (k,) * 2
+        def main():
+            for k in (1, 2, 3, 4, 3): show(f(tf.ones(1), k))
+        """,
+        f="graph",
+    )
+
+
+def test_two_counters_that_depend_on_each_other() -> None:
+    same(
+        """
+        class C:
+            def __init__(self): self.a = 1; self.b = 2
+            def f(self, x):
+                self.a, self.b = self.b, self.a + self.b
+                return x * self.a
+        def main():
+            c = C()
+            for i in range(8): show(c.f(tf.ones(1)), c.a, c.b)
+        """,
+        **{"C.f": "graph"},
+    )
+
+
+def test_a_running_mean_and_the_best_so_far() -> None:
+    same(
+        """
+        class C:
+            def __init__(self): self.e = None; self.best = float("inf"); self.wait = 0
+            def f(self, x):
+                l = float(tf.reduce_mean(x))
+                self.e = l if self.e is None else 0.9 * self.e + 0.1 * l
+                if l < self.best: self.best = l; self.wait = 0
+                else: self.wait += 1
+                return self.wait
+        def main():
+            c = C()
+            for i in (5, 4, 6, 3, 7, 2, 2): show(c.f(tf.ones(2) * i), vars(c))
+        """,
+        **{"C.f": "graph"},
+    )
+
+
+def test_lists_of_numbers() -> None:
+    same(
+        """
+        def f(x, ks): return x * sum(ks), x + ks[0], len(ks), max(ks), tf.constant(ks)
+        def main():
+            for ks in ([1, 2], [1, 3], [2, 3], [4, 5], [4, 5, 6], (1, 2), [1., 2.]): show(f(tf.ones(1), ks))
+        """
+    )
+
+
+def test_a_global_counter_in_a_condition() -> None:
+    same(
+        """
+        step = 0
+        def f(x):
+            global step
+            step += 1
+            if step % 4 == 0: return x * 100, step
+            return x, step
+        def main():
+            for i in range(9): show(f(tf.ones(1)), step)
+        """,
+        f="graph",
+    )
+
+
+def test_arguments_beyond_64_bits() -> None:
+    same(
+        """
+        def f(x, k):
+            return x * tf.cast(k % 7, tf.float32), k
+        def main():
+            for k in (1, 2**70, 2**70, 2**70 + 1, 2**31, 3, 4, 5):
+                attempt(f, tf.ones(2), k)
+        """,
+        f="graph",
+    )
+
+
+def test_numbers_that_do_not_fit_an_int32_are_refused() -> None:
+    same(
+        """
+        def f(x, k):
+            return x * k
+        def main():
+            for k in (1, 2, 2**30, 2**31, 2**31, 3, 2**40, -2**31, -2**31 - 1):
+                attempt(f, tf.ones(2, tf.int32), k)
+        """,
+        f="graph",
+    )
+
+
+def test_ints_floats_and_bools_of_one_value_are_told_apart() -> None:
+    same(
+        """
+        def f(x, k):
+            return x * k, k
+        def main():
+            for k in (1, 1.0, 2, 2.0, True, 3, 3.0, False, 4):
+                attempt(f, tf.ones(2), k)
+        """,
+        f="graph",
+    )
+
+
+def test_division_by_zero_is_pythons_error() -> None:
+    same(
+        """
+        def f(x, k):
+            return x * (1.0 / k)
+        def main():
+            for k in (1, 2, 3, 0, 4, 0.0, 5.0):
+                attempt(f, tf.ones(2), k)
+        """
+    )
+
+
+def test_numpy_scalars() -> None:
+    same(
+        """
+        def f(x, k): return x * k, k
+        def main():
+            for k in (np.float32(1), np.float32(2), np.float64(3), np.int64(4), np.float32(5), np.bool_(True)): attempt(f, tf.ones(1), k)
+        """,
+        f="graph",
+    )
+
+
+def test_computing_with_numpy_arrays() -> None:
+    same(
+        """
+        def f(x, a):
+            return x * a.mean() + a[0] + len(a), a * 2, a.shape, a.T
+        def main():
+            for i in range(5):
+                attempt(f, tf.ones(1), np.arange(3, dtype=np.float32) * i)
+        """
+    )
