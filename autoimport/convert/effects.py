@@ -242,22 +242,20 @@ class Effects:
         return Verdict() if is_known else Verdict(UNKNOWN, node)
 
     def is_safe_manager(self, node: gast.AST) -> bool:
-        """Whether a context manager is one of TensorFlow's, which let every exception pass."""
-        if isinstance(node, gast.Name):
-            return self.made.get(node.id, "").split(".")[0] in LIBRARIES
+        """Whether a context manager is sure to be one of TensorFlow's, which let every exception pass."""
         if not isinstance(node, gast.Call):
             return False
         path = self.path_of(node.func)
         if path is not None:
             return path.split(".")[0] in LIBRARIES
-        return isinstance(node.func, gast.Attribute) and node.func.attr in ("stop_recording", "scope")
+        return isinstance(node.func, gast.Attribute) and bool(node.func.attr == "stop_recording")
 
     def is_short(self, iterable: gast.AST) -> bool:
         """Whether a loop over it runs in the graph, or a few times only."""
         if isinstance(iterable, (gast.Tuple, gast.List)):
             return True
         if isinstance(iterable, gast.Attribute):
-            return iterable.attr.endswith(("variables", "weights", "layers", "losses", "metrics"))
+            return str(iterable.attr).endswith(("variables", "weights", "layers", "losses", "metrics"))
         if not isinstance(iterable, gast.Call):
             return False
         path = self.path_of(iterable.func)
@@ -266,7 +264,7 @@ class Effects:
         name = iterable.func.id if isinstance(iterable.func, gast.Name) else ""
         if name == "range":
             last = iterable.args[-1] if iterable.args else None
-            return isinstance(last, gast.Constant) and isinstance(last.value, int) and bool(last.value <= 8)
+            return isinstance(last, gast.Constant) and last.value in range(9)
         if name == "zip":
             return any(_means_gradients(arg) or self.is_short(arg) for arg in iterable.args)
         return name in ("enumerate", "reversed") and bool(iterable.args) and self.is_short(iterable.args[0])
