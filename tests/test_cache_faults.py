@@ -1,6 +1,6 @@
 """Harm done to the store: damage, kills, crowds, full and foreign disks never cost more than a conversion.
 
-AUTOIMPORT_TEST_HARM=1 in the environment does as much of it as a release must stand: thousands of damaged entries,
+FULL_HARM=1 in the environment does as much of it as a release must stand: thousands of damaged entries,
 hundreds of kills; without it each kind is tried a little.
 """
 
@@ -17,7 +17,7 @@ from autoimport.cache import Store
 from autoimport.convert.module import convert_module
 
 ROOT = Path(__file__).resolve().parent.parent
-IS_THOROUGH = os.environ.pop("AUTOIMPORT_TEST_HARM", "") == "1"
+IS_THOROUGH = os.environ.get("FULL_HARM") == "1"
 DAMAGED, KILLS, PROCESSES, ROUNDS = (2000, 200, 32, 10) if IS_THOROUGH else (150, 6, 6, 1)
 
 MODULE = """

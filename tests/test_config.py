@@ -139,7 +139,9 @@ def test_the_toggle_names_packages_unless_their_own_variable_does(tmp_path):
 
 
 def test_a_bad_toggle_says_what_it_may_be(tmp_path):
-    with pytest.raises(ConfigError, match=r"environment: AUTOIMPORT: 'a b' is not allowed; use 0, 1 or names of modules or"):
+    with pytest.raises(
+        ConfigError, match=r"environment: AUTOIMPORT: 'a b' is not allowed; use 0, 1 or names of modules or"
+    ):
         config.load(str(tmp_path), {}, {"AUTOIMPORT": "a b"})
 
 
