@@ -37,7 +37,8 @@ def convert(fn: F | None = None) -> F | Callable[[F], F]:
     """
     if fn is None:
         return convert
-    return _convert(fn)
+    converted: F = _convert(fn)
+    return converted
 
 
 def _convert(fn: Any) -> Any:
@@ -52,7 +53,7 @@ def _convert(fn: Any) -> Any:
             return foreign.twin(fn)
         except foreign.NoSourceError as error:
             raise ConversionError(f"{error}; define it in a file") from None
-    if callable(fn) and isinstance(getattr(type(fn), "__call__", None), types.FunctionType):
+    if callable(fn) and isinstance(getattr(type(fn), "__call__", None), types.FunctionType):  # noqa: B004
         return _convert(types.MethodType(type(fn).__call__, fn))
     raise ConversionError(f"{fn!r} is not a Python function, so there is nothing to convert")
 
@@ -85,7 +86,7 @@ def _function(fn: Any) -> types.FunctionType:
         fn = fn.func
     fn = getattr(fn, "__func__", fn)
     if not isinstance(fn, types.FunctionType):
-        fn = getattr(type(fn), "__call__", None)
+        fn = getattr(type(fn), "__call__", None)  # noqa: B004
     if not isinstance(fn, types.FunctionType):
         raise ConversionError(f"{fn!r} is not a Python function, so there is nothing to convert")
     return fn

@@ -37,7 +37,7 @@ _NOTED_FOR = 3600
 _PRUNED_TO = 0.9
 
 
-# The checksum of CPython's own hash-based .pyc files: an eighth of what SHA-256 costs, and a damaged entry in 2**64 passes.
+# The checksum of CPython's own hash-based .pyc files: a third of the time of SHA-256, one damage in 2**64 passes.
 _checksum: Callable[[int, bytes], bytes] = _imp.source_hash
 # What importlib does with the code that it reads from a .pyc file: entries may be moved, or shared by equal files.
 fix_file: Callable[[CodeType, str], None] = _imp._fix_co_filename  # type: ignore[attr-defined]
@@ -112,7 +112,7 @@ def read_file(
 
 
 def default_folder() -> str:
-    """`$XDG_CACHE_HOME/autoimport`, or `~/.cache/autoimport`; below `PYTHONPYCACHEPREFIX`, if Python keeps its own there."""
+    """`$XDG_CACHE_HOME/autoimport`, or `~/.cache/autoimport`; below `PYTHONPYCACHEPREFIX` if that is set."""
     base = sys.pycache_prefix or os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):  # as the XDG specification says
         base = os.path.join(os.path.expanduser("~"), ".cache")

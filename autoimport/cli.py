@@ -155,7 +155,7 @@ def help_text() -> str:
         lines.append(f"  {setting.flag + value:<22} {setting.meaning} ({setting.variable})")
     lines.append("")
     lines.append("python -m autoimport build (package | directory) ...      converts ahead of time")
-    lines.append("python -m autoimport cache (info | clear | prune | path)  looks after the folder of converted modules")
+    lines.append("python -m autoimport cache (info | clear | prune | path)  looks after what has been converted")
     lines.append("")
     lines.append("AUTOIMPORT=0 turns everything off; AUTOIMPORT=1 python script turns it on without this command.")
     return "\n".join(lines)

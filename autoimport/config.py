@@ -124,7 +124,11 @@ def _listed(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
-NAMES = Kind("names of modules or distributions, as in pkg or pkg.module", lambda text, folder: _names(_listed(text), folder), _toml_names)
+NAMES = Kind(
+    "names of modules or distributions, as in pkg or pkg.module",
+    lambda text, folder: _names(_listed(text), folder),
+    _toml_names,
+)
 SWITCH = Kind("true or false", _switch, _toml_switch)
 COUNT = Kind("a whole number from 0", lambda text, folder: _count(int(text), folder), _count)
 PATH = Kind("a path", _path, _path)

@@ -394,8 +394,8 @@ def imported_already(selection: Selection) -> list[str]:
         if is_wanted is False or name in converted or name in ("__main__", "__mp_main__"):
             continue
         spec = getattr(module, "__spec__", None)
-        is_source = spec is not None and has_own_roads(spec.loader) and isinstance(spec.origin, str)
-        if is_source and (is_wanted or selection.by_file(name, spec.origin)):
+        path = spec.origin if spec is not None and has_own_roads(spec.loader) else None
+        if isinstance(path, str) and (is_wanted or selection.by_file(name, path)):
             late.append(name)
     return sorted(late)
 

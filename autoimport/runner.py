@@ -174,8 +174,8 @@ def _run_main_module(name: str, *, alter_argv: bool) -> None:
 def _supervise(run: Callable[[], None], script: ModuleType | None = None) -> None:
     """Run the program to its end; an exception is shown as Python's `main` does and becomes an exit code.
 
-    For a `script` (its `__main__`) CPython does some more: it flushes the streams, and takes `__file__` and `__cached__`
-    back unless the end is a SystemExit, so that exit handlers do not see them.
+    For a `script` (its `__main__`) CPython does some more: it flushes the streams, and takes `__file__` and
+    `__cached__` back unless the end is a SystemExit, so that exit handlers do not see them.
     """
     try:
         run()

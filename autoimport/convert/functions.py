@@ -224,7 +224,7 @@ class _Finder:
         if isinstance(target, ast.Name) and isinstance(value, ast.Lambda):
             self.names[value] = target.id
         elif isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
-            for inner, part in zip(target.elts, value.elts):
+            for inner, part in zip(target.elts, value.elts, strict=False):
                 self.name_lambdas(inner, part)
 
     def visit_global(self, node: ast.Global) -> None:

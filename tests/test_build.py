@@ -1,0 +1,123 @@
+"""`python -m autoimport build` and `cache`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FUNCTION = "def f(x):\n    return 1 if x else 2\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for number in range(4):
+        (tmp_path / "app" / "pkg").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "app" / "pkg" / f"m{number}.py").write_text(FUNCTION + f"x = {number}\n")
+    (tmp_path / "app" / "pkg" / "__init__.py").touch()
+    (tmp_path / "app" / ".venv").mkdir()
+    (tmp_path / "app" / ".venv" / "hidden.py").write_text(FUNCTION)
+    (tmp_path / "app" / "env").mkdir()
+    (tmp_path / "app" / "env" / "pyvenv.cfg").touch()
+    (tmp_path / "app" / "env" / "library.py").write_text(FUNCTION)
+    (tmp_path / "app" / "train.py").write_text(
+        "import pkg.m0\n" + FUNCTION + "if __name__ == '__main__': print('@enter' in f.__code__.co_names)\n"
+    )
+    return tmp_path
+
+
+def run(folder, *words, **more):
+    keep = {name: value for name, value in os.environ.items() if "AUTOIMPORT" not in name}
+    environment = {**keep, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder / 'app'}"}
+    environment = {**environment, "AUTOIMPORT_CACHE_DIR": str(folder / "cache"), **more}
+    done = subprocess.run(
+        [sys.executable, "-m", "autoimport", *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def kept(folder):
+    return f"in {folder / 'cache'}\n"
+
+
+def test_a_directory_is_converted_once_without_hidden_folders_and_environments(folder):
+    # Six modules, and train.py once more as the program that it can be.
+    assert run(folder, "build", "app") == (0, "7 converted, 0 there already, 0 left as they are, " + kept(folder), "")
+    assert run(folder, "build", "app") == (0, "0 converted, 7 there already, 0 left as they are, " + kept(folder), "")
+
+
+def test_what_was_built_is_what_a_program_loads(folder):
+    run(folder, "build", "app", PYTHONDONTWRITEBYTECODE="1")
+    report = str(folder / "report.json")
+    assert run(folder, "--report-json", report, "app/train.py") == (0, "True\n", "")
+    modules = Path(report).read_text().partition('"modules"')[2]
+    assert modules.count('"cached": true') == 3 and '"cached": false' not in modules
+
+
+def test_a_package_a_module_and_a_distribution_are_found_without_an_import(folder):
+    (folder / "app" / "pkg" / "__init__.py").write_text("raise RuntimeError('imported')\n")
+    assert run(folder, "build", "pkg")[1].startswith("5 converted")
+    assert run(folder, "build", "pkg.m1", "pkg.m2")[1].startswith("0 converted, 2 there already")
+    info = folder / "app" / "some_dist-1.0.dist-info"
+    info.mkdir()
+    (info / "top_level.txt").write_text("pkg\n")
+    assert run(folder, "build", "Some-Dist")[1].startswith("0 converted, 5 there already")
+
+
+def test_several_processes_share_the_work(folder):
+    for number in range(40):
+        (folder / "app" / f"more{number}.py").write_text(FUNCTION + f"y = {number}\n")
+    assert run(folder, "build", "--jobs", "2", "app")[1].startswith("47 converted, 0 there already, 0 left")
+
+
+def test_what_is_no_python_is_named_and_the_rest_is_built(folder):
+    (folder / "app" / "broken.py").write_text("def f(:\n")
+    code, out, err = run(folder, "build", "app")
+    assert (code, out[:44]) == (0, "7 converted, 0 there already, 1 left as they")
+    assert err == f"autoimport: build: {folder / 'app' / 'broken.py'}: not Python that can be read (SyntaxError)\n"
+
+
+def test_a_folder_that_was_built_can_be_shared(folder):
+    run(folder, "build", "--cache-dir", "image", "app")
+    more = {"AUTOIMPORT_CACHE_SHARED": str(folder / "image"), "PYTHONDONTWRITEBYTECODE": "1"}
+    report = str(folder / "report.json")
+    assert run(folder, "--report-json", report, "app/train.py", **more) == (0, "True\n", "")
+    assert '"cached": false' not in Path(report).read_text()
+    assert not (folder / "cache").exists()
+
+
+def test_the_folder_is_described_pruned_and_emptied(folder):
+    run(folder, "build", "app")
+    (folder / "cache" / "note.txt").touch()
+    assert run(folder, "cache", "path") == (0, f"{folder / 'cache'}\n", "")
+    code, out, err = run(folder, "cache", "info")
+    assert (code, err) == (0, "") and out.splitlines()[:2] == [f"folder   {folder / 'cache'}", "modules  7"]
+    assert run(folder, "cache", "prune") == (0, "0 modules removed, 0.0 MB freed\n", "")
+    assert run(folder, "cache", "prune", "--cache-size", "0")[1].startswith("7 modules removed")
+    assert run(folder, "cache", "clear") == (0, "0 modules removed, 0.0 MB freed\n", "")
+    assert os.listdir(folder / "cache") == ["note.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["cache"], "cache: use one of info, clear, prune, path"),
+        (["cache", "burn"], "cache: use one of info, clear, prune, path"),
+        (["build"], "build: name packages, distributions or directories"),
+        (["build", "no_such"], "build: no_such: neither a directory nor an installed package with source files"),
+        (["build", "--jobs", "none", "app"], "build: --jobs: use a whole number from 1"),
+        (["build", "--cache-size", "x", "app"], "command line: --cache-size: 'x' is not allowed; use a whole number from 0"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_one_line_and_exit_code_2(words, message, folder):
+    assert run(folder, *words) == (2, "", f"autoimport: {message}\n")
+
+
+def test_a_program_of_that_name_is_a_program(folder):
+    (folder / "build").write_text("print('mine')\n")
+    assert run(folder, "build", "app") == (0, "mine\n", "")
+    (folder / "cache").mkdir(mode=0o700, exist_ok=True)
+    (folder / "cache" / "__main__.py").write_text("print('mine, too')\n")
+    assert run(folder, "cache", "clear") == (0, "mine, too\n", "")
