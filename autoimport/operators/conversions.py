@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from autoimport.operators.checks import refuse
 from autoimport.operators.logic import condition
-from autoimport.operators.numbers import FAR, Number
+from autoimport.operators.number_arithmetic import FAR
+from autoimport.operators.numbers import Number
 from autoimport.operators.undefined import MaybeNone
 
 

@@ -11,7 +11,8 @@ import tensorflow as tf
 from autoimport.operators import observer
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.conversions import to_float, to_int
-from autoimport.operators.numbers import Number, exact_as_float
+from autoimport.operators.number_arithmetic import exact_as_float
+from autoimport.operators.numbers import Number
 from autoimport.operators.symbolic import is_symbolic
 
 

@@ -15,17 +15,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from autoimport.operators import number_arithmetic as arithmetic
 from autoimport.operators import observer, symbolic
 from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.number_arithmetic import FAR
 
 DTYPES: dict[type, tf.DType] = {int: tf.int64, float: tf.float64, bool: tf.bool}
 _PLAIN_DTYPES: dict[type, tf.DType] = {int: tf.int32, float: tf.float32, bool: tf.bool}
-
-# An int of unknown history is taken to lie within 2**62. Small steps may lead beyond without a check: it takes 2**38
-# iterations of a loop that adds 2**24 to get from there to the end of int64.
-FAR = 2**62
-_SLACK = 2**24
-_EXACT = 2**53  # ints up to here are exact as float64
 
 
 @symbolic.register
@@ -51,6 +47,8 @@ class Number:
         """`value`, a Python int, float or bool (or a Number), as a Number."""
         if isinstance(value, Number):
             return value
+        if isinstance(value, Known):
+            return value.number()
         if type(value) is int and not -(2**63) <= value < 2**63:
             refuse(f"an int of {value.bit_length()} bits meets a symbolic number", error=OverflowError)
         bounds = (value, value) if type(value) is int else ()
@@ -134,32 +132,34 @@ class Number:
     def __neg__(self) -> Number:
         if self.kind is float:
             return Number(float, -self.tensor)
-        return _int(-self.int64(), -self.high, -self.low, lambda: -self.float64())
+        return arithmetic.whole(self, -self.int64(), -self.high, -self.low, lambda: -self.float64())
 
     def __abs__(self) -> Number:
         if self.kind is float:
             return Number(float, tf.abs(self.tensor))
-        return _int(tf.abs(self.int64()), 0, self.reach(), lambda: self.float64())
+        return arithmetic.whole(self, tf.abs(self.int64()), 0, self.reach(), lambda: self.float64())
 
     def __invert__(self) -> Number:
-        _whole(self, self, "~")
-        return _int(tf.bitwise.invert(self.int64()), -self.high - 1, -self.low - 1, lambda: self.float64())
+        arithmetic.require_whole(self, self, "~")
+        return arithmetic.whole(
+            self, tf.bitwise.invert(self.int64()), -self.high - 1, -self.low - 1, lambda: self.float64()
+        )
 
     def __trunc__(self) -> Number:
-        return _to_whole(self, _truncate)
+        return arithmetic.to_whole(self, arithmetic.truncate)
 
     def __floor__(self) -> Number:
-        return _to_whole(self, tf.floor)
+        return arithmetic.to_whole(self, tf.floor)
 
     def __ceil__(self) -> Number:
-        return _to_whole(self, tf.math.ceil)
+        return arithmetic.to_whole(self, tf.math.ceil)
 
     def __round__(self, digits: Any = None) -> Number:
         if digits is not None:
             if self.kind is not float and type(digits) is int and digits >= 0:
                 return +self
             refuse("a symbolic number is rounded to decimals")
-        return _to_whole(self, tf.round)  # to even, as Python does
+        return arithmetic.to_whole(self, tf.round)  # to even, as Python does
 
     def is_integer(self) -> Number:
         """As `float.is_integer`."""
@@ -170,10 +170,10 @@ class Number:
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         if modulus is not None:
             refuse("`pow` with a modulus meets a symbolic number")
-        return _apply(operator.pow, _power, self, other)
+        return _apply(operator.pow, arithmetic.power, self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return _apply(operator.pow, _power, self, other, reflected=True)
+        return _apply(operator.pow, arithmetic.power, self, other, reflected=True)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -183,7 +183,7 @@ class Number:
 
 
 class Known:
-    """A Python number that changes from call to call of a graph, but that Python knows before each: see staging.host."""
+    """A number that changes from call to call of a graph, but that Python knows before each: see staging.host."""
 
     __slots__ = ()
 
@@ -196,10 +196,9 @@ class Known:
         raise NotImplementedError
 
 
-Implementation = Callable[[Number, Number], Any]
-
-
-def _apply(python: Callable[..., Any], graph: Implementation, x: Number, y: Any, *, reflected: bool = False) -> Any:
+def _apply(
+    python: Callable[..., Any], graph: arithmetic.Implementation, x: Number, y: Any, *, reflected: bool = False
+) -> Any:
     """`x op y` (or `y op x`): as Python numbers with `graph`, or as tensors with `python` where `y` is one."""
     if isinstance(y, Known):
         y = y.number()
@@ -229,184 +228,6 @@ def tensor_dtype(x: Any) -> Any:
     return None
 
 
-def _int(tensor: Any, low: int, high: int, shadow: Callable[[], Any]) -> Number:
-    """An int result within bounds; `shadow` gives it once more as float64, for the overflow check."""
-    if max(abs(low), abs(high)) > FAR + _SLACK:
-        low, high = max(low, -FAR), min(high, FAR)
-        if observer.current() is not None:
-            tensor = fail_if(tf.abs(shadow()) >= float(FAR), "an int outgrows 64 bits", tensor)
-    return Number(int, tensor, low, high)
-
-
-def _whole(x: Number, y: Number, symbol: str) -> None:
-    if x.kind is float or y.kind is float:
-        kinds = f"{x.kind.__name__!r} and {y.kind.__name__!r}"
-        raise TypeError(f"unsupported operand type(s) for {symbol}: {kinds}")
-
-
-def _truncate(x: Any) -> Any:
-    return tf.where(x < 0, tf.math.ceil(x), tf.floor(x))
-
-
-def _to_whole(x: Number, rounded: Callable[[Any], Any]) -> Number:
-    """A float rounded to an int, as `int`, `round`, `math.floor` and `math.ceil` do; an int is itself."""
-    if x.kind is not float:
-        return +x
-    value = rounded(x.tensor)
-    if observer.current() is not None:
-        # Not as `not (... < FAR)`: the rewriter would turn that into `>=`, which is false for NaN.
-        too_large = (tf.abs(value) >= float(FAR)) | tf.math.is_nan(value)
-        value = fail_if(too_large, "a float too large for a 64-bit int", value)
-    return Number(int, tf.cast(value, tf.int64))
-
-
-def _floats(x: Number, y: Number) -> bool:
-    return x.kind is float or y.kind is float
-
-
-def _add(x: Number, y: Number) -> Number:
-    if _floats(x, y):
-        return Number(float, x.float64() + y.float64())
-    return _int(x.int64() + y.int64(), x.low + y.low, x.high + y.high, lambda: x.float64() + y.float64())
-
-
-def _subtract(x: Number, y: Number) -> Number:
-    if _floats(x, y):
-        return Number(float, x.float64() - y.float64())
-    return _int(x.int64() - y.int64(), x.low - y.high, x.high - y.low, lambda: x.float64() - y.float64())
-
-
-def _multiply(x: Number, y: Number) -> Number:
-    if _floats(x, y):
-        return Number(float, x.float64() * y.float64())
-    corners = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
-    return _int(x.int64() * y.int64(), min(corners), max(corners), lambda: x.float64() * y.float64())
-
-
-def _divisor(y: Number, tensor: Any) -> Any:
-    """`tensor`, the value of `y`, checked not to be zero."""
-    constant = tf.get_static_value(tensor)
-    is_bounded = y.kind is not float and (y.low > 0 or y.high < 0)
-    if is_bounded or (constant is not None and constant != 0):
-        return tensor
-    zero = tf.equal(tensor, tf.zeros([], tensor.dtype))
-    tensor = fail_if(zero, "division by zero", tensor)
-    return tf.where(zero, tf.ones([], tensor.dtype), tensor)  # the integer kernels stop the graph at zero
-
-
-def exact_as_float(x: Number) -> Any:
-    """`x` as float64 where Python would not round: an int beyond 2**53 gives up."""
-    value = x.float64()
-    if x.kind is not float and x.reach() > _EXACT and observer.current() is not None:
-        value = fail_if(tf.abs(value) > float(_EXACT), "an int beyond 2**53 meets a float", value)
-    return value
-
-
-def _divide(x: Number, y: Number) -> Number:
-    if _floats(x, y):
-        return Number(float, x.float64() / _divisor(y, y.float64()))
-    return Number(float, exact_as_float(x) / _divisor(y, exact_as_float(y)))
-
-
-def _floor_divide(x: Number, y: Number) -> Number:
-    if _floats(x, y):
-        return Number(float, _float_divmod(x, y)[0])
-    tensor = tf.math.floordiv(x.int64(), _divisor(y, y.int64()))
-    return _int(tensor, -x.reach(), x.reach(), lambda: x.float64())
-
-
-def _modulo(x: Number, y: Number) -> Number:
-    if _floats(x, y):
-        return Number(float, _float_divmod(x, y)[1])
-    tensor = tf.math.floormod(x.int64(), _divisor(y, y.int64()))
-    return Number(int, tensor, min(0, y.low + 1), max(0, y.high - 1))
-
-
-def _float_divmod(x: Number, y: Number) -> tuple[Any, Any]:
-    """Quotient and remainder as CPython's `float_divmod` computes them, signed zeros included."""
-    a, b = x.float64(), _divisor(y, y.float64())
-    zero = tf.constant(0.0, tf.float64)
-    remainder = tf.raw_ops.TruncateMod(x=a, y=b)
-    quotient = (a - remainder) / b
-    nonzero = tf.not_equal(remainder, zero)
-    crosses = nonzero & tf.not_equal(b < 0, remainder < 0)
-    remainder = tf.where(nonzero, tf.where(crosses, remainder + b, remainder), tf.where(b < 0, -zero, zero))
-    quotient = tf.where(crosses, quotient - 1.0, quotient)
-    floor = tf.floor(quotient)
-    floor = tf.where(quotient - floor > 0.5, floor + 1.0, floor)
-    negative = tf.bitcast(a / b, tf.int64) < 0
-    return tf.where(tf.not_equal(quotient, zero), floor, tf.where(negative, -zero, zero)), remainder
-
-
-def _power(x: Number, y: Number) -> Number:
-    """Powers: of ints exactly; of floats only where the C library's `pow` cannot differ in the last bit."""
-    constant = tf.get_static_value(y.tensor)
-    if not _floats(x, y) and constant is not None and constant >= 0:
-        return _int_power(+x, int(constant))
-    if constant is not None and constant in (0, 1):
-        return Number(float, x.float64() if constant else tf.ones([], tf.float64))
-    base = tf.get_static_value(x.tensor)
-    if not _floats(x, y) and base is not None and base == 2 and y.low >= 0:
-        return _left_shift(x, y)
-    if observer.current() is not None:
-        refuse("a power of symbolic numbers may differ from Python's in the last bit")
-    if not _floats(x, y) and y.low >= 0:
-        return Number(int, tf.pow(x.int64(), y.int64()))
-    return Number(float, tf.pow(x.float64(), y.float64()))
-
-
-def _int_power(x: Number, exponent: int) -> Number:
-    result = Number.of(1)
-    while exponent:
-        if exponent & 1:
-            result = _multiply(result, x)
-        exponent >>= 1
-        if exponent:
-            x = _multiply(x, x)
-    return result
-
-
-def _left_shift(x: Number, y: Number) -> Number:
-    _whole(x, y, "<<")
-    count = y.int64()
-    if y.low < 0:
-        count = fail_if(count < 0, "negative shift count", count)
-    count = tf.clip_by_value(count, 0, 63)
-    power = 2 ** min(max(y.high, 0), 64)
-    low, high = min(x.low, x.low * power), max(x.high, x.high * power)
-    shadow = lambda: x.float64() * tf.pow(tf.constant(2.0, tf.float64), y.float64())  # noqa: E731
-    return _int(tf.bitwise.left_shift(x.int64(), count), low, high, shadow)
-
-
-def _right_shift(x: Number, y: Number) -> Number:
-    _whole(x, y, ">>")
-    count = y.int64()
-    if y.low < 0:
-        count = fail_if(count < 0, "negative shift count", count)
-    return Number(int, tf.bitwise.right_shift(x.int64(), tf.clip_by_value(count, 0, 63)), -x.reach(), x.reach())
-
-
-def _bitwise(symbol: str, logical: Callable[..., Any], bits: Callable[..., Any]) -> Implementation:
-    def implementation(x: Number, y: Number) -> Number:
-        _whole(x, y, symbol)
-        if x.kind is bool and y.kind is bool:
-            return Number(bool, logical(x.tensor, y.tensor))
-        bound: int = 2 ** max(x.reach(), y.reach()).bit_length()
-        low = 0 if x.low >= 0 and y.low >= 0 else -bound
-        return Number(int, bits(x.int64(), y.int64()), low, bound)
-
-    return implementation
-
-
-def _compare(graph: Callable[..., Any]) -> Implementation:
-    def implementation(x: Number, y: Number) -> Number:
-        if not _floats(x, y):
-            return Number(bool, graph(x.int64(), y.int64()))
-        return Number(bool, graph(exact_as_float(x), exact_as_float(y)))  # Python compares without rounding
-
-    return implementation
-
-
 def tensor_equal(x: Any, y: Any) -> Any:
     """`x == y` of tensors, also in v1 graphs, where the operator compares identity."""
     return tf.equal(x, y)
@@ -417,32 +238,34 @@ def tensor_not_equal(x: Any, y: Any) -> Any:
     return tf.not_equal(x, y)
 
 
-_BINARY: dict[str, tuple[Callable[..., Any], Implementation]] = {
-    "add": (operator.add, _add),
-    "sub": (operator.sub, _subtract),
-    "mul": (operator.mul, _multiply),
-    "truediv": (operator.truediv, _divide),
-    "floordiv": (operator.floordiv, _floor_divide),
-    "mod": (operator.mod, _modulo),
-    "lshift": (operator.lshift, _left_shift),
-    "rshift": (operator.rshift, _right_shift),
-    "and": (operator.and_, _bitwise("&", tf.logical_and, tf.bitwise.bitwise_and)),
-    "or": (operator.or_, _bitwise("|", tf.logical_or, tf.bitwise.bitwise_or)),
-    "xor": (operator.xor, _bitwise("^", tf.math.logical_xor, tf.bitwise.bitwise_xor)),
+_BINARY: dict[str, tuple[Callable[..., Any], arithmetic.Implementation]] = {
+    "add": (operator.add, arithmetic.add),
+    "sub": (operator.sub, arithmetic.subtract),
+    "mul": (operator.mul, arithmetic.multiply),
+    "truediv": (operator.truediv, arithmetic.divide),
+    "floordiv": (operator.floordiv, arithmetic.floor_divide),
+    "mod": (operator.mod, arithmetic.modulo),
+    "lshift": (operator.lshift, arithmetic.left_shift),
+    "rshift": (operator.rshift, arithmetic.right_shift),
+    "and": (operator.and_, arithmetic.bitwise("&", tf.logical_and, tf.bitwise.bitwise_and)),
+    "or": (operator.or_, arithmetic.bitwise("|", tf.logical_or, tf.bitwise.bitwise_or)),
+    "xor": (operator.xor, arithmetic.bitwise("^", tf.math.logical_xor, tf.bitwise.bitwise_xor)),
 }
 
-_COMPARISONS: dict[str, tuple[Callable[..., Any], Implementation]] = {
-    "lt": (operator.lt, _compare(tf.less)),
-    "le": (operator.le, _compare(tf.less_equal)),
-    "gt": (operator.gt, _compare(tf.greater)),
-    "ge": (operator.ge, _compare(tf.greater_equal)),
-    "eq": (tensor_equal, _compare(tf.equal)),
-    "ne": (tensor_not_equal, _compare(tf.not_equal)),
+_COMPARISONS: dict[str, tuple[Callable[..., Any], arithmetic.Implementation]] = {
+    "lt": (operator.lt, arithmetic.compare(tf.less)),
+    "le": (operator.le, arithmetic.compare(tf.less_equal)),
+    "gt": (operator.gt, arithmetic.compare(tf.greater)),
+    "ge": (operator.ge, arithmetic.compare(tf.greater_equal)),
+    "eq": (tensor_equal, arithmetic.compare(tf.equal)),
+    "ne": (tensor_not_equal, arithmetic.compare(tf.not_equal)),
 }
 
 
 def _define_operators() -> None:
-    def method(python: Callable[..., Any], graph: Implementation, reflected: bool) -> Callable[[Number, Any], Any]:
+    def method(
+        python: Callable[..., Any], graph: arithmetic.Implementation, reflected: bool
+    ) -> Callable[[Number, Any], Any]:
         return lambda self, other: _apply(python, graph, self, other, reflected=reflected)
 
     for name, (python, graph) in _BINARY.items():

@@ -14,7 +14,8 @@ import tensorflow as tf
 
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import TensorList
-from autoimport.operators.numbers import DTYPES, FAR, Known, Number
+from autoimport.operators.number_arithmetic import FAR
+from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.text import Text
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
 
