@@ -87,7 +87,9 @@ def _gated_code(code: types.CodeType) -> types.CodeType:
     for plain, with_gate in _files.get(code.co_filename) or _convert_file(code):
         if plain == code:
             return with_gate
-    raise NoSourceError(f"{code.co_filename}:{code.co_firstlineno}: the file is no longer what {code.co_name} was made from")
+    raise NoSourceError(
+        f"{code.co_filename}:{code.co_firstlineno}: the file is no longer what {code.co_name} was made from"
+    )
 
 
 def _convert_file(code: types.CodeType) -> list[tuple[types.CodeType, types.CodeType]]:
@@ -114,12 +116,24 @@ def _convert_file(code: types.CodeType) -> list[tuple[types.CodeType, types.Code
 
 def _pairs(plain: types.CodeType, with_gates: types.CodeType) -> Iterator[tuple[types.CodeType, types.CodeType]]:
     """The code objects below two code objects of one source, side by side."""
-    mine, theirs = _below(plain), _below(with_gates)
-    if gated(with_gates) and with_gates.co_freevars:
-        del theirs[0]  # the gate's own lambda, which carries the cells
-    for a, b in zip(mine, theirs, strict=True):
-        yield a, b
-        yield from _pairs(a, b)
+    theirs = iter(_below(with_gates))
+    for mine in _below(plain):
+        other = next((code for code in theirs if _are_twins(mine, code)), None)
+        if other is None:
+            return
+        yield mine, other
+        yield from _pairs(mine, other)
+
+
+def _are_twins(plain: types.CodeType, other: types.CodeType) -> bool:
+    """Whether `other` is `plain`, with or without a gate, and not a lambda that carries the cells for a gate."""
+    if other.co_name == "<lambda>" and other.co_freevars and not other.co_names:
+        return plain == other
+    return (plain.co_name, plain.co_firstlineno, plain.co_argcount) == (
+        other.co_name,
+        other.co_firstlineno,
+        other.co_argcount,
+    )
 
 
 def _below(code: types.CodeType) -> list[types.CodeType]:
