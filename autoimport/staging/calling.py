@@ -19,7 +19,7 @@ from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.text import Text
-from autoimport.staging import special_methods, tf_internals, trust
+from autoimport.staging import handed, special_methods, tf_internals, trust
 from autoimport.staging.arrays import Array, Method, as_tensors, compute, involves_host, is_numpy_function
 from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import converted, gated, harmless
@@ -255,6 +255,9 @@ class Caller:
         if isinstance(value, types.FunctionType) and not trust.is_library(value.__module__):
             if not harmless(value.__code__):
                 raise Unstageable(f"hands {value.__qualname__}, whose effects are unknown, to a library")
+            changed = None if gated(value.__code__) else handed.changed_variable(value, self._is_old)
+            if changed is not None:
+                raise Unstageable(f"hands {value.__qualname__}, which changes {changed}, to a library")
             self._guard_defaults(value)
         elif trust.owns_state(type(value)) and not isinstance(value, tf.Variable):
             self._reader.source_of(value)
@@ -262,6 +265,9 @@ class Caller:
         elif self._reader.source_of(value) is not None and _is_persons(type(value)):
             raise Unstageable(f"hands a {type(value).__qualname__} to a library, which reads it unseen")
         return as_tensors(value)
+
+    def _is_old(self, obj: Any) -> bool:
+        return self._reader.source_of(obj) is not None
 
     def _export_items(self, value: Any, takes_tensors: bool) -> Any:
         if type(value) is dict:

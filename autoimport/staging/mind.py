@@ -13,6 +13,7 @@ import sys
 import time
 import types
 import weakref
+from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
@@ -35,6 +36,21 @@ def form_of(site: registry.Site, namespace: dict[str, Any], cells: Any) -> types
         by_name = dict(zip(cells.__code__.co_freevars, cells.__closure__, strict=True))
         closure = tuple(by_name[name] for name in code.co_freevars)
     return types.FunctionType(code, namespace, code.co_name, None, closure)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a trace was given up, and on which line of the person's file."""
+
+    reason: str
+    line: int | None
+
+    @classmethod
+    def of(cls, error: BaseException, file: str) -> Failure:
+        """What an exception that ended a trace says."""
+        if isinstance(error, Unstageable):
+            return cls(error.reason, error.line or _line_in(error, file))
+        return cls(f"{type(error).__name__}: {error}", _line_in(error, file))
 
 
 class Mind:
@@ -150,18 +166,13 @@ class Mind:
         if self._exact_shapes:
             self._changing.shapes.clear()
         specialisation = self._attempt(namespace, cells, args)
-        if isinstance(specialisation, BaseException) and self._changing.shapes:
+        if isinstance(specialisation, Failure) and self._changing.shapes:
             # Not without knowing the sizes: one graph for each.
             self._exact_shapes = True
             self._changing.shapes.clear()
             specialisation = self._attempt(namespace, cells, args)
-        if isinstance(specialisation, Unstageable):
-            line = specialisation.line or _line_in(specialisation, self._site.module.file)
-            self._failed(specialisation.reason, line)
-            return None
-        if isinstance(specialisation, BaseException):
-            line = _line_in(specialisation, self._site.module.file)
-            self._failed(f"{type(specialisation).__name__}: {specialisation}", line)
+        if isinstance(specialisation, Failure):
+            self._failed(specialisation.reason, specialisation.line)
             return None
         if not self._policy.pays(specialisation.cost):
             self._site.close("eager", f"too small to gain from a graph ({specialisation.cost} operations)")
@@ -170,7 +181,7 @@ class Mind:
 
     def _attempt(
         self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]
-    ) -> Specialisation | BaseException:
+    ) -> Specialisation | Failure:
         site = self._site
         site.traces += 1
         start = time.perf_counter()
@@ -185,7 +196,10 @@ class Mind:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  # whatever a graph cannot do, eager decides
-            return error
+            failure = Failure.of(error, site.module.file)
+            # A traceback holds frames, and they hold what the program passed in.
+            error.__traceback__ = error.__context__ = error.__cause__ = None
+            return failure
         finally:
             # Nothing of the program's may live longer for having been traced.
             trace.forget()

@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from autoimport.operators import heap, observer, text
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import handling, log, registry, special_methods, storing, texts, tf_internals, trust
+from autoimport.staging import handling, inspection, log, registry, special_methods, storing, texts, tf_internals, trust
 from autoimport.staging.arrays import Array
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
@@ -27,39 +27,6 @@ from autoimport.staging.ours import harmless, gated
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.results import ResultPlan
 from autoimport.staging.sources import Changing, Source
-
-# Draws that eager would seed differently; reads and writes of the world.
-_RANDOM = frozenset(
-    {
-        "RandomUniform", "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal", "TruncatedNormal",
-        "RandomShuffle", "Multinomial", "RandomGamma", "RandomPoisson", "RandomPoissonV2", "RandomCrop",
-        "LogUniformCandidateSampler", "UniformCandidateSampler", "FixedUnigramCandidateSampler",
-        "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler", "AllCandidateSampler", "SampleDistortedBoundingBoxV2",
-    }
-)  # fmt: skip
-_HOST = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
-# Operations that cost nothing to speak of.
-_FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape", "Assert"})
-# What can fail for the values that it gets, though all shapes are known.
-_FALLIBLE = frozenset(
-    {
-        "GatherV2", "GatherNd", "ResourceGather", "ResourceGatherNd", "SparseSoftmaxCrossEntropyWithLogits",
-        "CheckNumerics", "CheckNumericsV2", "Cholesky", "MatrixSolve", "MatrixInverse", "MatrixTriangularSolve", "Lu", "Qr",
-        "SelfAdjointEigV2", "Svd", "StringToNumber", "DecodeRaw", "DecodeBase64", "ScatterNd", "TensorScatterUpdate",
-        "TensorScatterAdd", "SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin", "SegmentProd", "SparseToDense",
-        "InTopKV2", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div", "Pow", "TensorListGetItem",
-        "TensorListSetItem", "TensorListPopBack", "EnsureShape", "IteratorGetNext", "OptionalGetValue", "RaggedGather",
-        "ResourceScatterUpdate", "ResourceScatterAdd", "Bucketize", "Substr", "OneHot", "Bincount", "DenseBincount",
-    }
-)  # fmt: skip
-# Stateful by name only: they read, check, or are as stateful as what they contain.
-_CHANGES_NOTHING = frozenset(
-    {
-        "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "Assert", "While", "If", "Case", "PartitionedCall",
-        "StatefulPartitionedCall", "Placeholder", "VarIsInitializedOp", "VariableShape", "CheckNumerics",
-        "CheckNumericsV2",
-    }
-)  # fmt: skip
 
 _IMMUTABLE = frozenset({str, bytes, range})
 
@@ -366,7 +333,7 @@ class Trace(observer.Observer):
                     (plan.old(entry.at), entry.key, plan.plan(entry.value), entry.commit)
                     for entry in self.log.entries.values()
                 )
-                self._recoverable = _order(self._graph, form.__code__.co_filename)
+                self._recoverable = inspection.order(self._graph, form.__code__.co_filename)
                 return plan.tensors
             finally:
                 observer.observe(outside)
@@ -383,34 +350,14 @@ class Trace(observer.Observer):
             function = tf_internals.build_function(form.__name__, body, self.reader.inputs)
         if made:
             raise Unstageable(f"creates variables ({made[0]})", "create them before the first call")
-        cost, pure = self._inspect(function.graph, form.__code__.co_filename)
-        return self._specialise(function, plan, builds[0], commits, cost, pure)
-
-    def _inspect(self, graph: Any, file: str) -> tuple[int, bool]:
-        """What the graph costs in operations, and whether it changes nothing; Unstageable for what it may not hold."""
-        cost, pure = 0, True
-        for operation in tf_internals.operations(graph):
-            kind = operation.type
-            if kind in _RANDOM:
-                reason = f"draws random numbers ({kind}), which a graph would seed differently"
-                raise _at(Unstageable(reason, "use tf.random.stateless_* or tf.random.Generator"), operation, file)
-            if kind in _HOST:
-                raise _at(Unstageable("runs Python code at run time (tf.py_function)"), operation, file)
-            if kind == "PrintV2" and self._has_printed():
-                raise _at(Unstageable("prints by print() and by tf.print, whose order a graph would change"), operation, file)
-            if kind in ("While", "StatelessWhile"):
-                cost += 100
-            cost += kind not in _FREE
-            pure = pure and not _changes_something(operation)
-        for tensor, _ in graph.captures:
-            if tensor.dtype not in (tf.resource, tf.variant):
-                raise Unstageable("uses a tensor that library code keeps, which could change unseen")
-        if self._handles and not pure:
+        file = form.__code__.co_filename
+        inspection.require_stageable(function.graph, file, self._has_printed())
+        if self._handles and not inspection.is_pure(function.graph):
             raise Unstageable("handles exceptions and changes variables in one function")
-        return cost, pure
+        return self._specialise(function, plan, builds[0], commits)
 
     def _specialise(
-        self, function: Any, plan: ResultPlan, build: Any, commits: list[Any], cost: int, pure: bool
+        self, function: Any, plan: ResultPlan, build: Any, commits: list[Any]
     ) -> Specialisation:
         builder = self.reader.builder
         expressions = list(self.reader.expressions)
@@ -430,9 +377,9 @@ class Trace(observer.Observer):
             seen=self.reader.seen,
             read=builder.compile_reader(self.reader.seen_at),
             pinned=builder.pinned_objects,
-            cost=cost,
-            recoverable=pure or self._recoverable,
-            pure=pure,
+            cost=inspection.cost_of(function.graph),
+            recoverable=self._recoverable,
+            pure=inspection.is_pure(function.graph),
         )
 
     def forget(self) -> None:
@@ -444,68 +391,3 @@ class Trace(observer.Observer):
 
 
 def _nothing() -> None: ...
-
-
-def _changes_something(operation: Any) -> bool:
-    return bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING
-
-
-def _order(graph: Any, file: str) -> bool:
-    """Make every change of state wait for all that can fail, so that a failure leaves nothing changed.
-
-    Returns:
-      Whether that could be done for all operations that can fail; then any failed launch may run again eagerly.
-    Raises:
-      Unstageable: it could not be done for a check of ours.
-    """
-    checks: list[Any] = []
-    changes: list[Any] = []
-    since: set[Any] = set()
-    recoverable = True
-    for operation in graph.get_operations():
-        is_check, can_fail, is_change = _contents(graph, operation)
-        if changes and operation.op_def.is_stateful and operation.type not in ("Placeholder", "Assert"):
-            since.add(operation)
-        if can_fail and (is_change or not since.isdisjoint(_ancestors(operation))):
-            if is_check:
-                reason = "checks a condition after it has changed a variable"
-                raise _at(Unstageable(reason, "check first"), operation, file)
-            recoverable = False
-        elif can_fail:
-            checks.append(operation)
-        if is_change:
-            changes.append(operation)
-            since.add(operation)
-    for operation in changes:
-        tf_internals.run_after(operation, [check for check in checks if check is not operation])
-    return recoverable
-
-
-def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
-    """Whether an operation, or one in its branches or body, is a check of ours, can fail, or changes state."""
-    is_check = operation.type == "Assert"
-    can_fail = is_check or operation.type in _FALLIBLE or any(not t.shape.is_fully_defined() for t in operation.outputs)
-    is_change = _changes_something(operation)
-    for inner in tf_internals.inner_graphs(graph, operation):
-        for below in inner.get_operations():
-            inside = _contents(inner, below)
-            is_check, can_fail, is_change = is_check or inside[0], can_fail or inside[1], is_change or inside[2]
-    return is_check, can_fail, is_change
-
-
-def _ancestors(operation: Any) -> set[Any]:
-    """The operations that an operation depends on."""
-    found: set[Any] = set()
-    waiting = [operation]
-    while waiting:
-        below = waiting.pop()
-        for above in (*(tensor.op for tensor in below.inputs), *below.control_inputs):
-            if above not in found:
-                found.add(above)
-                waiting.append(above)
-    return found
-
-
-def _at(error: Unstageable, operation: Any, file: str) -> Unstageable:
-    error.line = tf_internals.user_line(operation, file)
-    return error

@@ -1,0 +1,68 @@
+"""A function of the trace's own that is handed to a library -> whether calling it more or less than once would show.
+
+`tf.map_fn` and `tf.while_loop` call their function once for a graph and many times in eager code, and both functions
+of a `tf.cond` are called for a graph. What such a function changes outside the trace is seen when it does so (see
+`Trace.happens`); the variables around it and what they hold belong to the trace itself, so its code is asked.
+"""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autoimport.operators.mutation import MUTATING, is_mutable
+
+# The operators that change an object.
+_STORES = frozenset({"set_item", "del_item", "set_attr", "del_attr", "augment"})
+
+
+def changed_variable(fn: types.FunctionType, is_old: Callable[[Any], bool]) -> str | None:
+    """A variable of an enclosing function that `fn`, or a function that it can call by such a variable, may change."""
+    for function in _with_enclosed(fn, {}):
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        codes = list(_nested(function.__code__))
+        for name, cell in cells.items():
+            if any(_assigns(code, name) for code in codes):
+                return name
+            try:
+                held = cell.cell_contents
+            except ValueError:
+                continue  # not assigned yet
+            if is_mutable(held) and not is_old(held) and any(map(_changes_objects, codes)):
+                return name
+    return None
+
+
+def _with_enclosed(fn: types.FunctionType, seen: dict[int, Any]) -> Iterator[types.FunctionType]:
+    if id(fn) in seen:
+        return
+    seen[id(fn)] = fn
+    yield fn
+    for cell in fn.__closure__ or ():
+        try:
+            held = cell.cell_contents
+        except ValueError:
+            continue
+        if isinstance(held, types.FunctionType):
+            yield from _with_enclosed(held, seen)
+
+
+def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _nested(constant)
+
+
+def _assigns(code: types.CodeType, name: str) -> bool:
+    if name not in code.co_freevars:
+        return False
+    return any(
+        step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval == name for step in dis.get_instructions(code)
+    )
+
+
+def _changes_objects(code: types.CodeType) -> bool:
+    return not _STORES.isdisjoint(code.co_names) or any(type(c) is str and c in MUTATING for c in code.co_consts)
