@@ -1,0 +1,95 @@
+"""Functions made in a traced function and handed to TensorFlow: what they change happens as often as in eager code."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.staging import programs
+
+_MAIN = """
+def main():
+    for k in range(4):
+        attempt(step, tf.constant([1.0, 2.0]) * k)
+"""
+
+
+def _run(body: str) -> programs.Run:
+    return programs.same("\ndef step(x):\n" + textwrap.indent(textwrap.dedent(body), "    ") + _MAIN)
+
+
+CHANGES = {
+    "a variable": """
+        n = 0
+        def counted(v):
+            nonlocal n
+            n += 1
+            return v + 1.0
+        return tf.reduce_sum(tf.map_fn(counted, x) * 2.0 + 1.0), n
+        """,
+    "a variable, by another function": """
+        n = 0
+        def count():
+            nonlocal n
+            n += 1
+        def counted(v):
+            count()
+            return v + 1.0
+        return tf.reduce_sum(tf.map_fn(counted, x) * 2.0 + 1.0), n
+        """,
+    "a list": """
+        seen = []
+        def counted(v):
+            seen.append(1)
+            return v + 1.0
+        return tf.reduce_sum(tf.map_fn(counted, x) * 2.0 + 1.0), seen
+        """,
+    "an item": """
+        seen = {"n": 0}
+        def counted(v):
+            seen["n"] += 1
+            return v + 1.0
+        return tf.reduce_sum(tf.map_fn(counted, x) * 2.0 + 1.0), seen
+        """,
+    "a list in one of two functions": """
+        seen = []
+        def one():
+            seen.append(1)
+            return x
+        return tf.reduce_sum(tf.cond(x[0] > 1.0, one, lambda: x + 1.0) * 2.0 + 1.0), seen
+        """,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_function_that_changes_its_surroundings_is_not_handed_on(name: str) -> None:
+    site = _run(CHANGES[name]).sites["step"]
+    assert "to a library" in str(site.reason)
+    assert site.state == "eager"
+
+
+def test_a_function_that_changes_only_what_it_made_is_handed_on() -> None:
+    run = _run("""
+        scale = [2.0, 3.0]
+        def scaled(v):
+            parts = []
+            for factor in scale:
+                parts.append(v * factor)
+            return tf.add_n(parts)
+        return tf.reduce_sum(tf.map_fn(lambda v: scaled(v) + 1.0, x) * 2.0 + 1.0)
+    """)
+    assert run.sites["step"].state == "eager"  # `parts` and `scale` cannot be told apart by the code that changes one
+
+
+def test_a_pure_function_is_handed_on() -> None:
+    run = _run("""
+        scale = [2.0, 3.0]
+        def scaled(v):
+            if v > 1.0:
+                v = v * scale[0]
+            return v * scale[1]
+        return tf.reduce_sum(tf.map_fn(lambda v: scaled(v) + 1.0, x) * 2.0 + 1.0)
+    """)
+    site = run.sites["step"]
+    assert (site.state, site.reason) == ("graph", None)
