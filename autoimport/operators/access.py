@@ -18,12 +18,14 @@ from autoimport.operators import heap, indexing, lists, observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.mutation import before_mutation, is_mutable
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeUndefined
 
 
 def attr(obj: Any, name: str) -> Any:
     """`obj.name`."""
     trace = observer.current()
-    return getattr(obj, name) if trace is None else trace.read_attr(obj, name)
+    value = getattr(obj, name) if trace is None else trace.read_attr(obj, name)
+    return value.resolve() if type(value) is MaybeUndefined else value
 
 
 def set_attr(obj: Any, name: str, value: Any) -> None:

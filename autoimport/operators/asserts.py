@@ -23,7 +23,7 @@ def assert_(test: Any, message: Callable[[], Any] | None = None) -> None:
             return
         if not heap.in_symbolic_body():
             raise AssertionError(*([] if message is None else [message()]))
-        _diverge(lambda: AssertionError() if message is None else AssertionError(message()))
+        diverge(lambda: AssertionError() if message is None else AssertionError(message()))
     holds = logic.condition(test)
     trace = observer.current()
     if trace is not None:
@@ -47,10 +47,10 @@ def raise_(error: Callable[[], Any], cause: Callable[[], Any] | None = None) -> 
         if cause is None:
             raise error()
         raise error() from cause()
-    _diverge(error)
+    diverge(error)
 
 
-def _diverge(error: Callable[[], Any]) -> NoReturn:
+def diverge(error: Callable[[], Any]) -> NoReturn:
     """Make the branch that is being built fail, or send the call back to eager, when the graph takes it."""
     trace = observer.current()
     if trace is not None:

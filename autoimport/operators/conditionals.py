@@ -7,6 +7,7 @@ built, that the other one makes a float32 tensor of the name.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,9 +16,10 @@ from typing import Any, NoReturn
 import tensorflow as tf
 
 from autoimport.operators import heap, lists, observer, text
+from autoimport.operators.asserts import diverge
 from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.predicates import predicate
-from autoimport.operators.structures import Leaf, Node, capture
+from autoimport.operators.structures import Leaf, Node, capture, describe
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.unification import Mismatch, Unifier, mismatch_error, zeros
 
@@ -143,7 +145,7 @@ def _run(branch: Callable[[], tuple[Any, ...]]) -> _Branch:
     with heap.journal() as journal, text.branch() as printed:
         result = _Branch()
         try:
-            result.values = [capture(value) for value in branch()]
+            result.values = [capture(value) for value in _diverging(branch)]
             result.printed = [capture(value) for value in printed]
             changes = heap.graph_changes(journal)
             result.places = {place: capture(value) for place, value in changes.items()}
@@ -156,6 +158,25 @@ def _run(branch: Callable[[], tuple[Any, ...]]) -> _Branch:
             raise
         journal.undo(list(changes))
     return result
+
+
+def _diverging(branch: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The branch's values. What Python would raise in it is raised if the graph comes there, as in a `raise`.
+
+    A name or item that an earlier iteration sets, or the branch's condition says to be there, a shape that it rules
+    out: eager code never meets them. In the person's graphs that holds for what the iterations of a loop set only; what
+    else a `try` there meets while the graph is built stays what it is.
+    """
+    try:
+        return branch()
+    except (UnboundLocalError, LookupError, AttributeError, ValueError) as error:
+        if is_symbolic(getattr(error, "obj", None)):
+            raise
+        is_of_a_loop = heap.in_symbolic_loop() and isinstance(error, (UnboundLocalError, LookupError, AttributeError))
+        if observer.current() is None and not is_of_a_loop:
+            raise
+        raised = error
+    diverge(lambda: raised)
 
 
 def _raise_after(error: Diverged | None) -> NoReturn:
@@ -193,15 +214,18 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
             stand_ins = [_after_effects(zeros(node)) for node in taken]
         except Mismatch as mismatch:
             raise mismatch_error(", ".join(names), mismatch, _WHERE) from None
-        pair = (stand_ins, taken) if lefts is None else (taken, stand_ins)
-        return _Joined(*pair, places)
+        return _Joined(stand_ins, taken, places) if lefts is None else _Joined(taken, stand_ins, places)
     unifier = Unifier()
     pairs = []
-    for name, a, b in zip([*names, *map(str, places)], lefts, rights, strict=True):
+    holders = [*[None] * len(names), *places]
+    for name, place, a, b in zip([*names, *map(str, places)], holders, lefts, rights, strict=True):
         try:
-            pairs.append(unifier.unify(name, a, b))
+            pair = unifier.unify(name, a, b)
+            if isinstance(place, heap.Container) and pair[0].kind == "maybe":
+                raise Mismatch(describe(a), describe(b))  # what is in it has to be known, to change it in place
         except Mismatch as mismatch:
             raise mismatch_error(name, mismatch, _WHERE) from None
+        pairs.append(pair)
     nothing = capture(None)
     pairs += [unifier.unify("what is printed", node, nothing) for node in left.printed]
     pairs += [unifier.unify("what is printed", nothing, node) for node in right.printed]
@@ -225,11 +249,34 @@ def _after_effects(node: Node) -> Node:
 
 
 def known_holders(nodes: Iterable[Node], places: Iterable[heap.Place]) -> Counter[int]:
-    """How many references to each object, by its id, are ours: held by nodes and places."""
-    known = Counter(id(place.holder) for place in {id(place): place for place in places}.values())
+    """How many references to each object, by its id, are ours: of nodes, places, and objects that only these hold."""
+    places = {id(place): place for place in places}.values()
+    known = Counter(id(place.holder) for place in places)
+    objects = {id(place.holder): place.holder for place in places}
     for node in nodes:
         known.update(node.held())
+        objects.update((id(value), value) for value in node.containers())
+    waiting = list(objects)
+    while waiting:
+        # One reference is in `objects`, one is getrefcount's argument.
+        ours = [key for key in waiting if sys.getrefcount(objects[key]) <= known[key] + 2]
+        if not ours:
+            break
+        for key in ours:
+            waiting.remove(key)
+            known.update(_parts(objects[key]))
     return known
+
+
+def _parts(holder: Any) -> list[int]:
+    """The ids of what an object holds, once for each reference."""
+    if isinstance(holder, (list, tuple)):
+        return [id(item) for item in holder]
+    if isinstance(holder, dict):
+        return [id(value) for value in holder.values()]
+    if type(holder).__dictoffset__:
+        return [id(holder.__dict__), *(id(value) for value in holder.__dict__.values())]
+    return []
 
 
 def _nodes(branch: _Branch, places: list[heap.Place], before: dict[heap.Place, Any]) -> list[Node] | None:

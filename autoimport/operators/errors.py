@@ -21,9 +21,13 @@ class Unstageable(BaseException):
         self.line: int | None = None
 
 
+class TypesDiffer(Unstageable):
+    """What `BranchMismatch` is, in a trace of our own."""
+
+
 class Diverged(BaseException):
     """A branch of a symbolic conditional ended in a `raise`, which has been put into the graph."""
 
 
 class BranchMismatch(TypeError):
-    """A variable ends the branches (or iterations) of a symbolic statement with types that no tensor can hold both of."""
+    """A variable ends the branches (or iterations) of a symbolic statement with types that no tensor can hold."""

@@ -167,6 +167,7 @@ def _same(new: Any, old: Any) -> bool:
 class _State(threading.local):
     def __init__(self) -> None:
         self.journals: list[Journal] = []
+        self.loops = 0
 
 
 _state = _State()
@@ -185,6 +186,21 @@ def body_graph() -> Any:
 def in_symbolic_body() -> bool:
     """Whether a branch of a symbolic conditional or the body of a symbolic loop is being built in this thread."""
     return bool(_state.journals)
+
+
+def in_symbolic_loop() -> bool:
+    """Whether that is, at any depth, in the body of a symbolic loop."""
+    return _state.loops > 0
+
+
+@contextmanager
+def symbolic_loop() -> Iterator[None]:
+    """The body of a symbolic loop is built in the block, its first iteration apart or not."""
+    _state.loops += 1
+    try:
+        yield
+    finally:
+        _state.loops -= 1
 
 
 @contextmanager

@@ -16,9 +16,10 @@ import tensorflow as tf
 
 from autoimport.operators import heap, lists, observer
 from autoimport.operators.accumulators import is_accumulated, widened
+from autoimport.operators.checks import fail_if, negation
 from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
 from autoimport.operators.driver import Driver
-from autoimport.operators.errors import Diverged
+from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
 from autoimport.operators.growing import known_length, plain_list
 from autoimport.operators.loops_over import driver_over, is_python_zip, python_items
 from autoimport.operators.predicates import predicate
@@ -170,12 +171,14 @@ def run(
     _apply_invariants(nodes, before, options)
     loop = _Loop(driver, get, set, list(names), [], nodes, options)
     try:
-        outputs = loop.build()
+        with heap.symbolic_loop():
+            outputs = loop.build()
     except _Peel as peel:
         set(before)
         if peeled:
             raise peel.error from None
-        _peel(driver, get, set, names, n_out, options)
+        with heap.symbolic_loop():
+            _peel(driver, get, set, names, n_out, options)
         return
     except BaseException:
         set(before)
@@ -195,7 +198,14 @@ def _peel(driver: Driver, get: Get, set: Set, names: Sequence[str], n_out: int, 
         set(before)
         state = driver.step(*driver.start)
         most = None if driver.most is None else driver.most - 1
-        run(dataclasses.replace(driver, start=state, most=most), get, set, names, n_out, options, peeled=True)
+        try:
+            run(dataclasses.replace(driver, start=state, most=most), get, set, names, n_out, options, peeled=True)
+        except Exception:
+            trace = observer.current()
+            if trace is None:
+                raise
+            # No second iteration can be built with what the first one left; perhaps there never is one.
+            trace.bail_if(driver.more(*state), "a second iteration, which meets other types")
         return _outputs(get, set, before, n_out)
 
     def nothing() -> tuple[Any, ...]:
@@ -205,8 +215,21 @@ def _peel(driver: Driver, get: Get, set: Set, names: Sequence[str], n_out: int, 
         after = first_and_rest()
         set(after + before[n_out:])
         return
-    after = choose(driver.more(*driver.start), first_and_rest, nothing, names[:n_out])
+    more = driver.more(*driver.start)
+    try:
+        after = choose(more, first_and_rest, nothing, names[:n_out])
+    except (TypesDiffer, BranchMismatch):
+        if not _keeps_checks():
+            raise
+        # An iteration and none leave unlike values: there has to be one.
+        fail_if(negation(more), f"a loop without an iteration leaves {', '.join(names)} with other types", more)
+        after = first_and_rest()
     set(after + before[n_out:])
+
+
+def _keeps_checks() -> bool:
+    """Whether the graph runs a check on which no result depends; a plain v1 graph does not."""
+    return observer.current() is not None or isinstance(tf.compat.v1.get_default_graph(), tf.__internal__.FuncGraph)
 
 
 def _outputs(get: Get, set: Set, before: tuple[Any, ...], n_out: int) -> tuple[Any, ...]:

@@ -82,8 +82,11 @@ def driver_over(iterable: Any, extra_test: Test, body: Body) -> Driver | None:
 
 
 def is_python_zip(iterable: Any) -> bool:
-    """Whether `iterable` zips tensors with Python sequences, whose items the graph may not be able to hold."""
-    return isinstance(iterable, SymbolicZip) and any(
+    """Whether `iterable` zips tensors of known length with Python sequences, whose items the graph may not hold."""
+    if not isinstance(iterable, SymbolicZip):
+        return False
+    symbolic = [walk_over(part) for part in iterable.iterables if is_symbolic(part)]
+    return all(walk is not None and walk.known_count() is not None for walk in symbolic) and any(
         type(part) in (list, tuple) and lists.stand_in(part) is part for part in iterable.iterables
     )
 
@@ -96,8 +99,7 @@ def python_items(iterable: SymbolicZip) -> Any:
         if is_symbolic(part):
             walk = walk_over(part)
             count = None if walk is None else walk.known_count()
-            if walk is None or count is None:
-                refuse("`zip` of Python values with something of unknown length")
+            assert walk is not None and count is not None, "see is_python_zip"
             return [walk.item(tf.constant(i)) for i in range(count)]
         return part if trace is None else trace.iterate(part)
 

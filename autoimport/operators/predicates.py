@@ -11,7 +11,7 @@ from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import Number
 from autoimport.operators.symbolic import is_symbolic
-from autoimport.operators.undefined import MaybeNone, NumberOrTensor
+from autoimport.operators.undefined import Either, MaybeNone, NumberOrTensor
 
 _ALWAYS_TRUE = (tf.SparseTensor, tf.IndexedSlices, tf.RaggedTensor, tf.TensorArray)  # no `__bool__`, no `__len__`
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
@@ -27,6 +27,8 @@ def predicate(condition: Any) -> Any:
         return tf.constant(bool(condition))
     if isinstance(condition, NumberOrTensor):
         return predicate(condition.value)
+    if isinstance(condition, Either):
+        return tf.where(condition.present, predicate(condition.value), predicate(condition.other))
     if isinstance(condition, MaybeNone):
         return tf.cond(condition.present, lambda: predicate(condition.value), lambda: tf.constant(False))
     if isinstance(condition, TensorList):

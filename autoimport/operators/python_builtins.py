@@ -19,7 +19,7 @@ from autoimport.operators.checks import refuse
 from autoimport.operators.conversions import to_bool, to_float, to_int
 from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.logic import python_truth, truth
-from autoimport.operators.numbers import Number
+from autoimport.operators.numbers import Known, Number
 from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.text import Text, later, show
@@ -69,6 +69,8 @@ def range_(*args: Any) -> Any:
 def _bound(x: Any) -> Number:
     if isinstance(x, MaybeNone):
         x = x.resolve()
+    if isinstance(x, Known):
+        x = x.number()
     kind = x.kind if isinstance(x, Number) else type(x)
     if kind is bool:
         return Number.of(to_int(x))

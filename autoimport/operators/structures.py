@@ -17,7 +17,7 @@ from autoimport.operators.lists import TensorList
 from autoimport.operators.number_arithmetic import FAR
 from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.text import Text
-from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
+from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +57,13 @@ class Node:
         for child in self.children:
             yield from child.held()
 
+    def containers(self) -> Iterator[Any]:
+        """The containers that this node and those below were taken from."""
+        if self.kind == "container" and self.value is not None:
+            yield self.value
+        for child in self.children:
+            yield from child.containers()
+
     def signature(self) -> tuple[Any, ...]:
         """Equal for nodes that the same loop variables can carry."""
         constant = id(self.value) if self.kind == "constant" else None
@@ -82,7 +89,7 @@ class Node:
             return build_container(self.label, children)
         if self.kind == "maybe":
             cls, name = self.label
-            return cls(name, children[0], own[0])
+            return cls(name, *children, own[0])
         return self.value
 
 
@@ -100,6 +107,8 @@ def describe(node: Node) -> str:
         return f"a {cls.__name__} of {len(keys)}"
     if node.kind == "maybe":
         inner = describe(node.children[0])
+        if node.label[0] is Either:
+            return f"{inner} or {describe(node.children[1])}"
         others = {MaybeNone: "None", NumberOrTensor: "a Python number", MaybeUndefined: "nothing"}
         return f"{others[node.label[0]]} or {inner}"
     if isinstance(node.value, Undefined) or node.value is MISSING:
@@ -121,7 +130,8 @@ def capture(value: Any) -> Node:
         return Node("items", value.structure, value, leaves=handles)
     if isinstance(value, (MaybeNone, MaybeUndefined)):
         flag = Leaf(lambda: value.present, tf.bool, tf.TensorShape([]))
-        return Node("maybe", (type(value), value.name), value, (capture(value.value),), (flag,))
+        parts = (value.value, value.other) if isinstance(value, Either) else (value.value,)
+        return Node("maybe", (type(value), value.name), value, tuple(map(capture, parts)), (flag,))
     if isinstance(value, (tf.__internal__.CompositeTensor, tf.TensorArray)) and not _is_resource(value):
         return _composite_node(value)
     keys = _container_keys(value)

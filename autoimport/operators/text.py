@@ -22,7 +22,7 @@ from autoimport.operators.checks import refuse
 from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.numbers import Known, Number
 from autoimport.operators.symbolic import is_symbolic
-from autoimport.operators.undefined import MaybeNone, NumberOrTensor
+from autoimport.operators.undefined import Either, MaybeNone, NumberOrTensor
 
 PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
 # Values of a graph that are shown as their eager twins are, once their tensors are known.
@@ -168,6 +168,8 @@ def catch(x: Any, how: Callable[[Any], str] | None = str) -> Any:
         x = stand_in(x)
     if isinstance(x, NumberOrTensor):
         return x.resolve()
+    if isinstance(x, Either):
+        return Either(x.name, catch(x.value, how), catch(x.other, how), x.present)
     if isinstance(x, MaybeNone):
         return MaybeNone(x.name, catch(x.value, how), x.present)
     if isinstance(x, tf.Variable):

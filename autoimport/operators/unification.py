@@ -15,14 +15,14 @@ import numpy as np
 import tensorflow as tf
 
 from autoimport.operators import observer
-from autoimport.operators.errors import BranchMismatch, Unstageable
+from autoimport.operators.errors import BranchMismatch, TypesDiffer
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import Leaf as ItemLeaf
 from autoimport.operators.lists import TensorList
-from autoimport.operators.numbers import DTYPES, Known
+from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.structures import Leaf, Node, as_number, build_container, capture, describe, fits, variant
 from autoimport.operators.text import Text
-from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
+from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), tf.DType, tf.TensorShape)
 
@@ -65,11 +65,19 @@ class Unifier:
                 return self._maybe(cls, absent, name, left, right)
         if self.identity and observer.current() is not None and _is_text(left) and _is_text(right):
             return self._texts(name, left, right)
-        if left.kind == right.kind == "container":
-            return self._containers(name, left, right)
-        if _is_maybe(left, NumberOrTensor) or _is_maybe(right, NumberOrTensor):
-            return self._number_or_tensor(name, left, right)
-        return self._single(name, left, right)
+        try:
+            if _is_maybe(left, Either) or _is_maybe(right, Either):
+                return self._either(name, left, right)
+            if left.kind == right.kind == "container":
+                return self._containers(name, left, right)
+            if _is_maybe(left, NumberOrTensor) or _is_maybe(right, NumberOrTensor):
+                return self._number_or_tensor(name, left, right)
+            return self._single(name, left, right)
+        except Mismatch:
+            # A loop would have to carry both, whatever an iteration does with them: its first iteration is taken out.
+            if observer.current() is None or not self.identity:
+                raise
+            return _either_node(name, (left, zeros(right)), True), _either_node(name, (zeros(left), right), False)
 
     def _is_same(self, left: Node, right: Node) -> bool:
         return self.identity and left.value is not None and left.kind in ("tensor", "number", "composite")
@@ -89,6 +97,31 @@ class Unifier:
         nodes = [Node("maybe", (cls, name), None, (child,), (flag,))
                  for child, flag in zip(inner, (flag_left, flag_right), strict=True)]  # fmt: skip
         return nodes[0], nodes[1]
+
+    def _either(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
+        """One of two types on one side at least."""
+        if _is_maybe(left, Either) and _is_maybe(right, Either):
+            pairs = [self.unify(name, a, b) for a, b in zip(left.children, right.children, strict=True)]
+            return (
+                dataclasses.replace(left, value=None, children=tuple(a for a, _ in pairs)),
+                dataclasses.replace(right, value=None, children=tuple(b for _, b in pairs)),
+            )
+        if _is_maybe(right, Either):
+            b, a = self._either(name, right, left)
+            return a, b
+        alike = [child for child in left.children if _are_alike(child, right)]
+        if not alike:
+            raise Mismatch(describe(left), describe(right))
+        place = left.children.index(alike[0])
+        inner, given = self.unify(name, alike[0], right)
+        other = left.children[1 - place]
+        lefts, rights = (inner, other), (given, zeros(other))
+        if place == 1:
+            lefts, rights = (other, inner), (zeros(other), given)
+        return (
+            dataclasses.replace(left, value=None, children=lefts),
+            _either_node(name, rights, place == 0),
+        )
 
     def _containers(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
         if _is_list(left) and _is_list(right) and (left.label != right.label or has_items(left) != has_items(right)):
@@ -146,6 +179,10 @@ class Unifier:
         if a.kind == b.kind == "number" and a.label is b.label:
             bounds = min(a.bounds[0], b.bounds[0]), max(a.bounds[1], b.bounds[1])
             return _bare(a, bounds=bounds), _bare(b, bounds=bounds)
+        if a.kind == b.kind == "number" and observer.current() is None:
+            # In the person's graph it is a tensor to the outside, which can hold both as the wider one.
+            kind = float if float in (a.label, b.label) else int
+            return _widened(a, kind), _widened(b, kind)
         for number, tensor in ((a, b), (b, a)):
             if number.kind != "number" or tensor.kind != "tensor" or not _is_weak(number.label, tensor.leaves[0].dtype):
                 continue
@@ -281,11 +318,36 @@ def _numeric(node: Node) -> Node:
         return capture(value.number())
     if type(value) in DTYPES and fits(value):
         return as_number(node)
+    if observer.current() is None and isinstance(value, (str, bytes)):
+        return Node("tensor", leaves=(Leaf(lambda: tf.constant(value), tf.string, tf.TensorShape([])),))
     # A variable, and whether an array is numpy's, can be told from a tensor; the person's own graph converts them.
     if observer.current() is None and isinstance(value, (tf.Variable, np.ndarray, np.generic)):
         shape = tf.TensorShape(value.shape)
         return Node("tensor", leaves=(Leaf(lambda: tf.convert_to_tensor(value), tf.as_dtype(value.dtype), shape),))
     return node
+
+
+def _widened(node: Node, kind: type) -> Node:
+    """A number node as one of another kind."""
+    make = node.leaves[0].make
+    leaf = Leaf(lambda: Number(node.label, make()).cast(DTYPES[kind]), DTYPES[kind], tf.TensorShape([]))
+    return Node("number", kind, leaves=(leaf,), bounds=node.bounds)
+
+
+def _either_node(name: str, children: tuple[Node, Node], is_first: bool) -> Node:
+    return Node("maybe", (Either, name), None, children, (_flag(is_first),))
+
+
+def _are_alike(left: Node, right: Node) -> bool:
+    """Whether both nodes are of one type, without a conversion that could be told."""
+    a, b = _numeric(left), _numeric(right)
+    if a.kind != b.kind:
+        return False
+    if a.kind == "constant":
+        return a.value is b.value or _equal_constants(a, b)
+    if a.kind == "tensor":
+        return bool(a.leaves[0].dtype == b.leaves[0].dtype)
+    return bool(a.label == b.label)
 
 
 def _is_weak(kind: type, dtype: tf.DType) -> bool:
@@ -370,5 +432,5 @@ def mismatch_error(name: str, mismatch: Mismatch, where: str) -> BaseException:
     """What to raise where a variable has no common type: it depends on whose graph is being built."""
     words = f"`{name}` is {mismatch.left} in one and {mismatch.right} in the other of {where}"
     if observer.current() is not None:
-        return Unstageable(words, "give it the same type on both ways")
+        return TypesDiffer(words, "give it the same type on both ways")
     return BranchMismatch(words)

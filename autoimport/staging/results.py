@@ -19,7 +19,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.heap import MISSING
 from autoimport.operators.numbers import Number
 from autoimport.operators.text import Text, Verbatim
-from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor
+from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor
 from autoimport.staging import trust
 from autoimport.staging.arrays import Array
 from autoimport.staging.host import Host
@@ -66,6 +66,8 @@ class ResultPlan:
             return self._number(value)
         if isinstance(value, NumberOrTensor):
             return self.plan(value.resolve())
+        if isinstance(value, Either):
+            return self._either(value)
         if isinstance(value, MaybeNone):
             return self._maybe(value)
         if isinstance(value, Shape):
@@ -110,6 +112,10 @@ class ResultPlan:
     def _maybe(self, maybe: MaybeNone | MaybeUndefined, otherwise: Any = None) -> Build:
         flag, inner = self._output(maybe.present), self.plan(maybe.value)
         return lambda old, new: inner(old, new) if bool(new[flag]) else otherwise
+
+    def _either(self, either: Either) -> Build:
+        flag, value, other = self._output(either.present), self.plan(either.value), self.plan(either.other)
+        return lambda old, new: value(old, new) if bool(new[flag]) else other(old, new)
 
     def _list(self, contents: lists.TensorList) -> Build:
         """A list whose length only the graph knows: its tensor lists come out whole, and are taken apart in Python."""

@@ -71,9 +71,9 @@ def test_a_number_or_tensor_is_checked_only_where_it_matters() -> None:
         return (value(x) + x, x * value(x), ops.not_(value(x)), ops.if_exp(value(x), lambda: x, lambda: -x))
 
     assert in_trace(same_type, x) == (4.0, 4.0, False, 2.0)
-    for use in (lambda x: value(x) * 2, lambda x: tf.square(value(x))):
-        with pytest.raises(Bailed):
-            in_trace(use, x)
+    assert in_trace(lambda x: tf.square(value(x)), x) == 4.0
+    with pytest.raises(Bailed):
+        in_trace(lambda x: value(x) * 2, x)
     double = tf.constant(2.0, tf.float64)
     for use in (lambda x: value(x) + double, lambda x: double * value(x)):
         with pytest.raises(Unstageable):
