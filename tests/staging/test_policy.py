@@ -1,0 +1,148 @@
+"""When a site is worth a trace, by counts; and a site over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from autoimport.staging import policy
+from autoimport.staging.policy import Policy
+from tests.staging.programs import run, same, staging_after
+
+
+@pytest.fixture
+def reckoning() -> Iterator[None]:
+    """The policy's own reckoning, without a number from the person."""
+    with staging_after(None):
+        yield
+
+
+def first_trace(site: Policy) -> int:
+    return next(call for call in range(1, 1000) if site.wants_trace())
+
+
+def test_a_trace_comes_when_eager_calls_have_cost_as_much(reckoning: None) -> None:
+    assert first_trace(Policy(has_loop=False)) == policy.TRACE_COST + 1
+    assert first_trace(Policy(has_loop=True)) == policy.TRACE_COST_WITH_LOOP + 1
+
+
+def test_a_loop_of_many_operations_is_traced_at_once(reckoning: None) -> None:
+    site = Policy(has_loop=True)
+    assert site.is_worthwhile(policy.MANY_OPERATIONS)
+    assert first_trace(site) == 3
+
+
+def test_few_operations_are_no_gain(reckoning: None) -> None:
+    site = Policy(has_loop=False)
+    assert not site.is_worthwhile(policy.LEAST_OPERATIONS - 1)
+    assert not site.pays(policy.LEAST_OPERATIONS - 1)
+    assert site.is_worthwhile(policy.LEAST_OPERATIONS)
+    assert site.pays(policy.LEAST_OPERATIONS)
+
+
+def test_the_persons_number_of_calls_is_final() -> None:
+    with staging_after(3):
+        site = Policy(has_loop=False)
+        assert first_trace(site) == 4
+        assert site.pays(1)
+        assert site.another_specialisation()
+        assert first_trace(site) == 1
+
+
+def test_every_further_graph_is_earned_again(reckoning: None) -> None:
+    site = Policy(has_loop=False)
+    first_trace(site)
+    assert site.another_specialisation()
+    assert first_trace(site) == policy.TRACE_COST + 1
+
+
+def test_graphs_failures_and_bails_are_counted(reckoning: None) -> None:
+    site = Policy(has_loop=False)
+    assert [site.another_specialisation() for _ in range(policy.MOST_SPECIALISATIONS + 1)].count(True) == 8
+    assert [site.another_failure() for _ in range(policy.MOST_FAILURES)] == [False, True]
+    assert [site.another_bail() for _ in range(policy.MOST_BAILS)][-1]
+
+
+def test_a_site_without_tensors_becomes_plain_python() -> None:
+    same(
+        """
+        def f(x):
+            return [v for v in x]
+        def main():
+            for i in range(20): show(f([i]))
+        """,
+        f="python",
+    )
+
+
+def test_too_many_graphs_end_in_eager_with_the_guard_that_failed() -> None:
+    ours = same(
+        """
+        def f(x, mode):
+            return tf.sin(x) + len(mode)
+        def main():
+            for i in range(12): show(f(tf.ones(1), "m" * i))
+        """,
+        f="eager",
+    )
+    assert ours.sites["f"].reason.startswith("needs a new graph too often: mode was 'm")
+
+
+def test_what_a_trace_refuses_is_named_with_its_line() -> None:
+    ours = same(
+        """
+        import os
+        def f(x):
+            y = tf.sin(x)
+            os.listdir()
+            return y
+        def main():
+            for i in range(4): show(f(tf.ones(1)))
+        """,
+        f="eager",
+    )
+    site = ours.sites["f"]
+    assert "listdir" in site.reason
+    assert site.reason_line - site.facts.line == 2
+
+
+def test_a_graph_is_used_from_the_call_after_the_eager_ones() -> None:
+    ours = run(
+        """
+        def f(x):
+            return tf.sin(x) * 2
+        def main():
+            for i in range(6): show(f(tf.ones(1)))
+        """,
+        converted=True,
+        stage_after=3,
+    )
+    site = ours.sites["f"]
+    assert (site.calls, site.graph_calls, site.traces) == (6, 3, 1)
+
+
+def test_a_changing_dimension_is_traced_once_more_only() -> None:
+    ours = same(
+        """
+        def f(x):
+            return tf.sin(x) * 2
+        def main():
+            for i in range(1, 9): show(f(tf.ones(i)))
+        """,
+        f="graph",
+    )
+    assert ours.sites["f"].traces == 2
+
+
+def test_a_changing_number_is_traced_once_more_only() -> None:
+    ours = same(
+        """
+        def f(x, k):
+            return tf.sin(x) * k
+        def main():
+            for i in range(1, 9): show(f(tf.ones(1), i * 0.5))
+        """,
+        f="graph",
+    )
+    assert ours.sites["f"].traces == 2

@@ -1,0 +1,120 @@
+"""Modules and sites: gates, verdicts and what is shared between modules of one source."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from autoimport.convert.module import convert_module
+from autoimport.staging import registry
+
+SOURCE = """
+def f(x):
+    return g(x)
+
+def generator():
+    yield 1
+
+def g(x):
+    return [v for v in x]
+"""
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def module() -> Iterator[registry.Module]:
+    """A module that nobody else has."""
+    made = register(f"{SOURCE}# {next(_numbers)}")
+    yield made
+    forget(made)
+
+
+def register(source: str, name: str = "some") -> registry.Module:
+    converted = convert_module(source, "some.py")
+    return registry.register_module(
+        converted.key, name, "some.py", converted.functions, lambda: converted.forms, cached=False, convert_ms=1.0
+    )
+
+
+def forget(module: registry.Module) -> None:
+    registry.modules.pop(module.key, None)
+    registry.loaded.remove(module)
+
+
+def test_functions_with_a_graph_form_have_an_open_gate(module: registry.Module) -> None:
+    assert [(site.facts.name, gate) for site, gate in zip(module.sites, module.gates, strict=True)] == [
+        ("f", 1),
+        ("generator", 0),
+        ("g", 1),
+    ]
+
+
+def test_the_gates_are_where_generated_code_looks_for_them(module: registry.Module) -> None:
+    assert getattr(builtins, "@on:" + module.key) is module.gates
+
+
+def test_a_verdict_shuts_the_gate_and_taking_it_back_opens_it(module: registry.Module) -> None:
+    site = module.sites[0]
+    site.close("eager", "because", 3)
+    assert (module.gates[0], site.state, site.reason, site.reason_line) == (0, "eager", "because", 3)
+    site.reopen()
+    assert (module.gates[0], site.state, site.reason, site.reason_line) == (1, "cold", None, None)
+
+
+def test_all_gates_are_open_while_a_graph_is_built(module: registry.Module) -> None:
+    module.sites[0].close("eager")
+    registry.graph_started()
+    registry.graph_started()
+    try:
+        assert module.gates == [1, 0, 1]
+        module.sites[2].close("eager")
+        assert module.gates == [1, 0, 1]
+    finally:
+        registry.graph_finished()
+        assert module.gates == [1, 0, 1]
+        registry.graph_finished()
+    assert module.gates == [0, 0, 0]
+
+
+def test_modules_of_one_source_share_sites(module: registry.Module) -> None:
+    converted = convert_module(f"{SOURCE}# shared", "some.py")
+    first, second = (
+        registry.register_module(
+            converted.key, name, "some.py", converted.functions, lambda: converted.forms, cached=True, convert_ms=0.0
+        )
+        for name in ("one", "two")
+    )
+    try:
+        assert second.sites is first.sites
+        assert second.gates is first.gates
+        assert [site.module.name for site in second.sites] == ["one"] * 3
+    finally:
+        forget(first)
+        forget(second)
+
+
+def test_the_site_of_a_function_is_found_by_its_code() -> None:
+    converted = convert_module(SOURCE, "some.py")
+    module = registry.register_module(
+        converted.key, "some", "some.py", converted.functions, lambda: converted.forms, cached=False, convert_ms=0.0
+    )
+    try:
+        namespace: dict = {}
+        exec(converted.code, namespace)
+        assert registry.site_of(namespace["g"].__code__) is module.sites[2]
+        assert registry.site_of(namespace["generator"].__code__) is None
+        assert registry.site_of(test_the_site_of_a_function_is_found_by_its_code.__code__) is None
+    finally:
+        forget(module)
+
+
+def test_graph_forms_are_loaded_once(module: registry.Module) -> None:
+    forms, loads = module.load_forms(), []
+    module.load_forms = lambda: loads.append(1) or forms
+    assert [module.form(0), module.form(2)] == [forms[0], forms[2]]
+    assert loads == [1]
+    with pytest.raises(LookupError, match="generator has no graph form"):
+        module.form(1)

@@ -1,0 +1,192 @@
+"""Every private TensorFlow and Keras name behaves as it is used: what fails here has changed in TensorFlow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras.src.backend.common.stateless_scope import StatelessScope
+
+from autoimport.staging import tf_internals
+
+
+def test_classes_of_values_and_functions() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        symbolic = tf.constant(1.0)
+    function = tf.function(lambda x: x)
+    assert type(tf.constant(1.0)) is tf_internals.EagerTensor
+    assert isinstance(symbolic, tf_internals.SymbolicTensor)
+    assert not isinstance(symbolic, tf_internals.EagerTensor)
+    assert isinstance(function, tf_internals.PolymorphicFunction)
+    assert isinstance(function.get_concrete_function(1.0), tf_internals.ConcreteFunction)
+    assert isinstance(function.get_concrete_function(1.0).graph, tf_internals.FuncGraph)
+
+
+def test_executing_eagerly_is_false_while_a_graph_is_built() -> None:
+    seen = []
+    tf.function(lambda: seen.append(tf_internals.executing_eagerly()), autograph=False)()
+    with tf.Graph().as_default():
+        seen.append(tf_internals.executing_eagerly())
+    assert [*seen, tf_internals.executing_eagerly()] == [False, False, True]
+
+
+def test_shape_and_dtype_of_an_eager_tensor() -> None:
+    tensor = tf.ones((2, 3), tf.float64)
+    assert tf_internals.shape_tuple(tensor) == (2, 3)
+    assert tf_internals.type_number(tensor) == tf.float64.as_datatype_enum
+
+
+def test_all_roads_to_a_graph_are_watched() -> None:
+    # In a process of its own: the wrapper stays.
+    program = """
+        import tensorflow as tf
+        from autoimport.staging import tf_internals
+        events = []
+        tf_internals.watch_graph_contexts(lambda: events.append(1), lambda: events.append(-1))
+        def road(name, run):
+            events.clear()
+            run()
+            print(name, 1 in events, sum(events))
+        def v1():
+            with tf.Graph().as_default(): tf.constant(1)
+        def fails():
+            try: tf.function(lambda: 1 / 0, autograph=False)()
+            except ZeroDivisionError: pass
+        road("function", lambda: tf.function(lambda: tf.constant(1), autograph=False)())
+        road("map", lambda: list(tf.data.Dataset.range(2).map(lambda x: x + 1)))
+        road("graph", v1)
+        road("failing", fails)
+        road("eager", lambda: tf.constant(1) + 1)
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert done.stdout.splitlines() == [
+        "function True 0",
+        "map True 0",
+        "graph True 0",
+        "failing True 0",
+        "eager False 0",
+    ]
+
+
+def test_autograph_asks_the_predicate_by_which_it_leaves_functions_alone(monkeypatch) -> None:
+    from tensorflow.python.autograph.impl import api
+
+    monkeypatch.setattr(api, "is_autograph_artifact", api.is_autograph_artifact)
+    asked = []
+    tf_internals.make_autograph_leave_alone(lambda entity: bool(asked.append(entity)))
+
+    def helper(x):
+        return x
+
+    tf.function(lambda x: helper(x))(1.0)
+    assert helper in asked
+
+
+def test_frames_below_a_folder_are_left_out_of_filtered_tracebacks(monkeypatch) -> None:
+    from tensorflow.python.util import traceback_utils
+
+    monkeypatch.setattr(traceback_utils, "_EXCLUDED_PATHS", traceback_utils._EXCLUDED_PATHS)
+    tf_internals.hide_frames_of("/some/folder")
+    assert not traceback_utils.include_frame("/some/folder/file.py")
+    assert traceback_utils.include_frame("/some/folder_else/file.py")
+
+
+def test_run_functions_eagerly_is_seen() -> None:
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert tf_internals.functions_run_eagerly()
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert not tf_internals.functions_run_eagerly()
+
+
+def test_a_stateless_scope_is_seen() -> None:
+    with StatelessScope():
+        assert tf_internals.in_stateless_scope()
+    assert not tf_internals.in_stateless_scope()
+
+
+def test_settings_change_with_keras_and_with_the_device() -> None:
+    before, epsilon = tf_internals.settings(), keras.config.epsilon()
+    keras.config.set_epsilon(0.5)
+    try:
+        assert tf_internals.settings() != before
+    finally:
+        keras.config.set_epsilon(epsilon)
+    with tf.device("/CPU:0"):
+        assert tf_internals.settings() != before
+    assert tf_internals.settings() == before
+
+
+def test_a_function_is_built_of_inputs_made_on_the_way_and_run() -> None:
+    variable = tf.Variable(3.0)
+    inputs = []
+
+    def body():
+        graph = tf_internals.outermost_graph()
+
+        def inside():
+            assert tf_internals.outermost_graph() is graph
+            inputs.append(tf_internals.placeholder(graph, tf.float32, (2,)))
+            return inputs[0] * variable
+
+        return [tf.cond(variable > 0.0, inside, lambda: tf.zeros(2)), tf.constant(7)]
+
+    function = tf_internals.build_function("built", body, inputs)
+    captured = list(function.captured_inputs)
+    name = function.inference_fn.name
+    first, second = tf_internals.run(name, [tf.constant([1.0, 2.0]), *captured], 2, tf_internals.EXACT_CONFIG)
+    assert (first.numpy().tolist(), second.numpy()) == ([3.0, 6.0], 7)
+    kinds = [operation.type for operation in tf_internals.operations(function.graph)]
+    assert "Mul" in kinds  # in the branch
+    assert "Placeholder" in kinds
+    branch = next(operation for operation in function.graph.get_operations() if operation.type in ("If", "StatelessIf"))
+    assert len(tf_internals.inner_graphs(function.graph, branch)) == 2
+
+
+def test_a_recorded_run_is_seen_by_tapes() -> None:
+    inputs = []
+
+    def body():
+        inputs.append(tf_internals.placeholder(tf_internals.outermost_graph(), tf.float32, ()))
+        return [inputs[0] ** 2]
+
+    function = tf_internals.build_function("squares", body, inputs)
+    assert not tf_internals.recording()
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        assert tf_internals.recording()
+        (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG)
+    assert (y.numpy(), tape.gradient(y, x).numpy()) == (9.0, 6.0)
+
+
+def test_one_operation_is_made_to_wait_for_others() -> None:
+    with tf.Graph().as_default():
+        first, second = tf.constant(1).op, tf.constant(2).op
+        tf_internals.run_after(second, [first])
+        assert list(second.control_inputs) == [first]
+
+
+def test_the_line_that_made_an_operation_is_known() -> None:
+    with tf.Graph().as_default():
+        operation = tf.constant(1).op
+    assert tf_internals.user_line(operation, __file__) == sys._getframe().f_lineno - 1
+    assert tf_internals.user_line(operation, "elsewhere.py") is None
+
+
+def test_the_exact_configuration_turns_the_rewriter_off() -> None:
+    config = tf.compat.v1.ConfigProto()
+    config.ParseFromString(tf_internals.EXACT_CONFIG)
+    assert config.graph_options.rewrite_options.disable_meta_optimizer
+
+
+def test_numpy_looks_like_an_eager_tensor_but_is_none() -> None:
+    assert not isinstance(np.ones(2), tf_internals.EagerTensor)
