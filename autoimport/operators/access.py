@@ -201,6 +201,16 @@ def iterate(obj: Any) -> Any:
     return obj if trace is None else trace.iterate(obj)
 
 
+def mapping(obj: Any) -> Any:
+    """Something that plain Python can take apart for `**obj`."""
+    trace = observer.current()
+    if trace is None:
+        return obj
+    if type(obj) is not dict:
+        refuse(f"`**` of a {type(obj).__name__}")
+    return {key: item(obj, key) for key in iterate(obj)}
+
+
 def context(manager: Any) -> Any:
     """The context manager to enter for `with manager`."""
     trace = observer.current()

@@ -86,6 +86,10 @@ def stars(x):
     return gathers(*args), gathers(x, *args, *more), gathers(*more, *args, **named, **{"scale": 2.0})
 
 
+def passes_options_on(x, options):
+    return gathers(x, **options), gathers(x, **{"scale": 1.0, **options}), sorted({**options, "x": x})
+
+
 def clashing_names(x, f=1.0, owner=2.0, fn=3.0, args=4.0, ops=5.0):
     if x > 0:
         return x * f * owner * fn * args * ops
@@ -150,6 +154,10 @@ def odd(x, n):
 )
 def test_functions_called_from_converted_code_are_converted(fn: Callable[..., Any]) -> None:
     check(fn, (X,), (N,), session=True)
+
+
+def test_options_are_read_at_every_call() -> None:
+    check(passes_options_on, (X, {}), (X, {"last": 3.0}), (X, {"last": 4.0, "scale": 2.0}), (X, {"last": X}))
 
 
 def test_a_function_passed_in_is_the_one_that_is_called() -> None:

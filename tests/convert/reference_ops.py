@@ -208,6 +208,10 @@ def handlers() -> None:
     pass
 
 
+def mapping(obj: Any) -> Any:
+    return obj
+
+
 def caught() -> None:
     pass
 

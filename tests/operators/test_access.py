@@ -158,3 +158,11 @@ def test_what_no_trace_can_hold_is_plain_python_elsewhere() -> None:
     ops.forbid("class definition")
     manager = object()
     assert ops.context(manager) is manager
+
+
+def test_what_is_spread_over_keywords_is_read_item_by_item(watcher: Watcher) -> None:
+    options = {"a": 1}
+    assert ops.mapping(options) == options
+    assert ("read_item", "a") in watcher.seen
+    with pytest.raises(Unstageable, match="of a SimpleNamespace"):
+        ops.mapping(SimpleNamespace(a=1))

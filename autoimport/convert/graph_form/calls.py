@@ -2,10 +2,10 @@
 
 >>> show(calls, '''
 ... def f(g, a, b):
-...     return g(a, *b, k=1)
+...     return g(a, *b, k=1, **{**b})
 ... ''')
 def f(g, a, b):
-    return ops.call(g, a, *ops.iterate(b), k=1)
+    return ops.call(g, a, *ops.iterate(b), k=1, **ops.mapping({**ops.mapping(b)}))
 >>> show(calls, '''
 ... def f(dec):
 ...     @dec
@@ -37,7 +37,18 @@ class _Calls(Pass):
         self.generic_visit(node)
         if is_op(node) or getattr(node, "built", False):
             return node
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                keyword.value = place(op("mapping", keyword.value), keyword.value)
         return place(op("call", node.func, *node.args, keywords=node.keywords), node)
+
+    def visit_Dict(self, node: gast.Dict) -> Any:
+        self.generic_visit(node)
+        node.values = [
+            place(op("mapping", value), value) if key is None else value
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+        return node
 
     def visit_Starred(self, node: gast.Starred) -> Any:
         self.generic_visit(node)
