@@ -18,7 +18,6 @@ from autoimport.operators.heap import MISSING
 from autoimport.staging import registry, tf_internals
 from autoimport.staging.sources import Changing, Check
 
-
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
 Build = Callable[[Sequence[Any], Sequence[Any]], Any]
 

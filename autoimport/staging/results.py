@@ -178,7 +178,7 @@ class ResultPlan:
 
 
 def _rebuild(cls: type, held: dict[str, Any]) -> Any:
-    made = object.__new__(cls)
+    made: Any = object.__new__(cls)
     for name, value in held.items():
         object.__setattr__(made, name, value)
     return made
