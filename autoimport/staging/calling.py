@@ -187,10 +187,16 @@ class Caller:
             if method is not None:
                 raise Unstageable(f"calls {type(arg).__name__}.{method}, which is not converted")
 
+    def _of_python(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """A function or type that looks at the person's objects by special methods only, if it is known which."""
+        if special_methods.of_function(fn) is None:
+            return self._run(fn, args, kwargs)
+        return fn(*(arg if _is_persons(type(arg)) else self.export(arg, False) for arg in args), **kwargs)
+
     def _library(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         self._require_seen(fn, args)
         if special_methods.of_function(fn) is not None:
-            return self._run(fn, args, kwargs)
+            return self._of_python(fn, args, kwargs)
         generic = getattr(fn, "dispatch", None)
         if isinstance(fn, types.FunctionType) and generic is not None and fn.__globals__.get("__name__") == "functools":
             return self._dispatched(fn, generic, args, kwargs)
@@ -217,7 +223,7 @@ class Caller:
             if cls.__module__.startswith("numpy.random"):
                 raise Unstageable(f"makes a {cls.__name__}")
             self._require_seen(cls, args)
-            return self._run(cls, args, kwargs)
+            return self._of_python(cls, args, kwargs)
         code = getattr(maker, "__code__", None)
         custom_new = cls.__new__ is not object.__new__ and not gated(
             getattr(cls.__new__, "__code__", _nothing.__code__)

@@ -75,6 +75,7 @@ class Specialisation:
 
     def __post_init__(self) -> None:
         self._name = self.function.inference_fn.name
+        self._is_chained = tf_internals.one_output_feeds_another(self.function.graph)
         self.launches = registry.Launches()
         self._config = tf_internals.EXACT_CONFIG if config.current().fidelity == "exact" else b""
 
@@ -87,6 +88,8 @@ class Specialisation:
         inputs = values[: self.inputs]
         try:
             if tf_internals.recording():
+                if self._is_chained:
+                    return EAGER
                 outputs = tf_internals.run_recorded(self.function, inputs, self._config)
             else:
                 outputs = tf_internals.run(self._name, inputs, self.outputs, self._config)

@@ -25,7 +25,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.staging import special_methods, tf_internals, trust
 from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
-from autoimport.staging.ours import gated, harmless
+from autoimport.staging.ours import gated, harmless, stored_names
 from autoimport.staging.sources import Changing, GuardBuilder, Source
 from autoimport.staging.arrays import Array
 from autoimport.staging.values import Shape, is_numpy
@@ -44,6 +44,8 @@ _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _BY_VALUE = (tf.TensorShape, tf.TypeSpec, np.dtype, range, slice, decimal.Decimal, fractions.Fraction)
 # Attributes that a tensor in a graph answers otherwise than an eager one.
 _NOT_OF_EAGER_TENSORS = frozenset({"backing_device", "consumers", "device", "graph", "name", "op", "value_index"})
+# What functions and classes are called.
+_NAMES = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
 # A container with more items than this is not read item by item.
 MOST_ITEMS = 1000
 _MISSING = object()
@@ -147,7 +149,7 @@ class Reader:
         """The value that the graph form gets for `value`, found at `source`."""
         cls = type(value)
         if cls is int or cls is float:
-            if source.text in self._changing.numbers:
+            if source.text in self._changing.numbers or _name_of(source) in stored_names:
                 return self.hosts.read(value, source)
             self.seen[source.text], self.seen_at[source.text] = value, source
         if cls in SCALARS:
@@ -334,6 +336,9 @@ class Reader:
             raise Unstageable(f"reads {source.text}.{name} through a __getattribute__ of its own")
         held = object.__getattribute__(obj, "__dict__") if hasattr(type(obj), "__dict__") and _has_dict(obj) else {}
         raw, owner = class_attribute(obj if isinstance(obj, type) else type(obj), name)
+        of_metaclass = isinstance(obj, type) and raw is _MISSING and hasattr(type(obj), name)
+        if of_metaclass or (isinstance(raw, types.GetSetDescriptorType) and name in _NAMES):
+            return self.wrap(getattr(obj, name), source.attribute(name))
         if isinstance(raw, property) and not isinstance(obj, type):
             return self._property(obj, source, name, raw, owner)
         if raw is not _MISSING and not isinstance(raw, types.MemberDescriptorType) and hasattr(type(raw), "__set__"):
@@ -522,6 +527,11 @@ class Reader:
             if isinstance(obj, kind):
                 return kind(items)
         return items
+
+
+def _name_of(source: Source) -> str:
+    """The attribute or global at the end of a source."""
+    return source.text.rpartition(".")[2]
 
 
 def _braces(text: str) -> str:

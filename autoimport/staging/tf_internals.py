@@ -156,6 +156,30 @@ def inner_graphs(graph: Any, operation: Any) -> list[Any]:
     return [function.graph for function in found if getattr(function, "graph", None) is not None]
 
 
+def one_output_feeds_another(graph: Any) -> bool:
+    """Whether a tape outside that asks for the gradient of one output by another would miss what is between them."""
+    outputs = [_behind_identities(t) for t in graph.outputs if t.dtype.is_floating or t.dtype.is_complex]
+    wanted = {id(tensor) for tensor in outputs}
+    if len(wanted) < len(outputs):
+        return True
+    seen: set[int] = set()
+    ahead = [tensor for output in outputs for tensor in output.op.inputs]
+    while ahead:
+        tensor = ahead.pop()
+        if id(tensor) in wanted:
+            return True
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            ahead.extend(tensor.op.inputs)
+    return False
+
+
+def _behind_identities(tensor: Any) -> Any:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
 def run_after(operation: Any, others: list[Any]) -> None:
     """Let `operation` run only when `others` have succeeded."""
     operation._add_control_inputs(others)
