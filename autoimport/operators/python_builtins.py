@@ -288,7 +288,9 @@ def type_(*args: Any, **kwargs: Any) -> Any:
         return str
     if is_symbolic(args[0]) and observer.current() is not None:
         refuse("the type of a symbolic value")
-    return type(args[0])
+    kind = type(args[0])
+    # Our stand-ins for Python numbers and numpy arrays say what they stand for.
+    return args[0].__class__ if kind.__module__.startswith("autoimport.") else kind
 
 
 def id_(x: Any, /) -> int:
