@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from builtins import slice
+
 from autoimport.operators.access import (
     attr,
     augment,
@@ -77,6 +79,7 @@ __all__ = [
     "set_free",
     "set_global",
     "set_item",
+    "slice",
     "stack",
     "subject",
     "truth",

@@ -22,6 +22,9 @@ from autoimport.operators.predicates import predicate
 from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
 from autoimport.operators.symbolic import is_symbolic
 
+_STREAMS = (tf.data.Dataset, tf.distribute.DistributedDataset)
+_ITERATORS = (tf.data.Iterator, tf.distribute.DistributedIterator)
+
 Test = Callable[[], Any] | None
 Body = Callable[[Any], Any]
 
@@ -113,7 +116,7 @@ def walk_over(iterable: Any) -> Walk | None:
       TypeError: as Python does, for what cannot be iterated over.
     """
     iterable = lists.stand_in(iterable)
-    if isinstance(iterable, (tf.data.Dataset, tf.data.Iterator)):
+    if isinstance(iterable, (*_STREAMS, *_ITERATORS)):
         return None
     if isinstance(iterable, SymbolicRange):
         return Walk(iterable.length().int64(), lambda i: iterable.at(tf.cast(i, tf.int64)))
@@ -235,7 +238,7 @@ def _joined(parts: Sequence[Any], offset: Any) -> Source:
 
 
 def _iterator(iterable: Any) -> Any:
-    if isinstance(iterable, tf.data.Iterator):
+    if isinstance(iterable, _ITERATORS):
         if observer.current() is not None:
             refuse("a loop takes its items from an iterator that others can see")
         return iterable

@@ -23,6 +23,8 @@ _symbolic_types: tuple[type, ...] = (
     tf.data.Dataset,
     tf.data.Iterator,
     tf.distribute.DistributedValues,
+    tf.distribute.DistributedDataset,
+    tf.distribute.DistributedIterator,
 )
 _keras_seen = False
 

@@ -262,14 +262,19 @@ def complain(site: registry.Site, fault: Exception) -> None:
         )
 
 
+# A set finds a class without comparing it, as abstract base classes do: a metaclass could notice.
+_TENSORS = frozenset({tf.Tensor, tf.Variable, tf.__internal__.CompositeTensor})
+_SCALARS = frozenset({int, float, str, bool, type(None)})
+
+
 def reaches_tensor(value: Any, depth: int = 2) -> bool:
     """Whether a tensor is among an argument's parts: what makes a call worth a thought. Runs no code of the person's."""
     cls = type(value)
     if cls is tf_internals.EagerTensor:
         return True
-    if cls in (int, float, str, bool, type(None)):
+    if cls in _SCALARS:
         return False
-    if issubclass(cls, (tf.Tensor, tf.Variable, tf.__internal__.CompositeTensor)) or trust.owns_state(cls):
+    if not _TENSORS.isdisjoint(cls.__mro__) or trust.owns_state(cls):
         return True
     if depth == 0 or issubclass(cls, (type, types.ModuleType, types.FunctionType)):
         return False

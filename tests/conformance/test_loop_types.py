@@ -98,8 +98,12 @@ def half_added(n, x):
 
 
 def test_a_python_number_changes_its_type() -> None:  # TYP-20, T2, T8
-    for program in (python_number_changes_its_type, python_number_used_afterwards, accumulated_from_zero, half_added):
+    for program in (python_number_changes_its_type, python_number_used_afterwards, half_added):
         check(program, *COUNTS, session=True)
+    check(accumulated_from_zero, *[(n, X) for n in (0, 1, 3)], session=True)
+    check(accumulated_from_zero, *[(tf.constant(n), X) for n in (1, 3)], session=True)
+    # The number that it starts with, where a tensor was expected, sends the call back.
+    check(accumulated_from_zero, (tf.constant(0), X), staged=False, session=True)
 
 
 def python_number_stays(n, x):

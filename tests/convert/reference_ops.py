@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 import sys
 from collections.abc import Callable
 from typing import Any
+
+
+slice = builtins.slice
 
 
 class Undefined:

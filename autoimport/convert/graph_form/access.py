@@ -17,7 +17,7 @@ def f(o, v):
 ...     return g(o.a[1:2])
 ... ''')
 def f(o):
-    return ops.global_('g')(ops.item(ops.attr(o, 'a'), slice(1, 2, None)))
+    return ops.global_('g')(ops.item(ops.attr(o, 'a'), ops.slice(1, 2, None)))
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class _Reads(Scoped):
             return node
         if isinstance(node.func, gast.Name) and node.func.id == "slice" and getattr(node, "built", False):
             node.args = [self.visit(value) for value in node.args]
-            return node
+            return place(op("slice", *node.args), node)
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> Any:

@@ -81,7 +81,7 @@ class _Augmented(Scoped):
 
 
 def as_value(key: gast.AST) -> gast.AST:
-    """An index as an expression of its own: slices as calls of `slice`."""
+    """An index as an expression of its own: slices as calls of `slice`, which `reads` tells from the person's name."""
     if isinstance(key, gast.Slice):
         parts = [part or constant(None) for part in (key.lower, key.upper, key.step)]
         call = place(gast.Call(load("slice"), parts, []), key)
