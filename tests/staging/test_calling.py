@@ -435,3 +435,201 @@ def test_threads_call_the_same_functions() -> None:
             for i in sorted(out): show(out[i])
         """
     )
+
+
+def test_library_functions_that_read_attributes() -> None:
+    same(
+        """
+        import operator, copy
+        class C: pass
+        get = operator.attrgetter("k")
+        def f(c, x): return x * get(c)
+        def g(c, x): return x * vars(c)["k"]
+        def h(c, x): return x * copy.copy(c).k
+        def k(c, x): return tf.nest.map_structure(lambda v: v * 2, {"a": x, "b": c.k})
+        def main():
+            c = C()
+            for i in range(5):
+                c.k = float(i); show(f(c, tf.ones(1)), g(c, tf.ones(1)), h(c, tf.ones(1)), k(c, tf.ones(1)))
+        """
+    )
+
+
+def test_objects_in_containers_that_a_library_walks_over() -> None:
+    same(
+        """
+        class C:
+            def __init__(self, k): self.k = k
+        def f(cs, x):
+            return tf.nest.map_structure(lambda c: x * c.k, cs)
+        def g(cs, x):
+            return sum(map(lambda c: x * c.k, cs)), [c.k for c in sorted(cs, key=lambda c: c.k)], max(cs, key=lambda c: c.k) is cs[0]
+        def h(cs, x):
+            import functools
+            return functools.reduce(lambda a, c: a * c.k, cs, x)
+        def main():
+            cs = [C(1.), C(2.)]
+            for i in range(5):
+                show(f(cs, tf.ones(1)), g(cs, tf.ones(1)), h(cs, tf.ones(1))); cs[0].k = float(i)
+        """
+    )
+
+
+def test_objects_in_a_reduction() -> None:
+    same(
+        """
+        import functools
+        class C:
+            def __init__(self, k): self.k = k
+        def h(cs, x):
+            return functools.reduce(lambda a, c: a * c.k, cs, x)
+        def main():
+            cs = [C(1.), C(2.)]
+            for i in range(5):
+                show(h(cs, tf.ones(1))); cs[0].k = float(i)
+        """
+    )
+
+
+def test_callable_objects() -> None:
+    same(
+        """
+        class A:
+            def __init__(self): self.k = 1.; self.n = 0
+            def __call__(self, x):
+                self.n += 1
+                return x * self.k
+        def f(a, x): return a(x) + tf.map_fn(a, x) if False else a(x)
+        def g(a, x): return tf.map_fn(a, x)
+        def main():
+            a = A()
+            for i in range(5): a.k = float(i); show(f(a, tf.ones(2)), a.n, g(a, tf.ones(2)), a.n)
+        """
+    )
+
+
+def test_iterators_of_the_standard_library() -> None:
+    same(
+        """
+        import itertools
+        c = itertools.count()
+        def f(x): return tf.sin(x) * next(c)
+        def g(x): return [tf.sin(x) * a * b for a, b in itertools.product([1., 2.], [3., 4.])]
+        def h(x): return sum(itertools.accumulate([x, x, x]))
+        def main():
+            for i in range(5): show(f(tf.ones(1)), g(tf.ones(1)), h(tf.ones(1)))
+        """
+    )
+
+
+def test_random_generators_made_in_the_call() -> None:
+    same(
+        """
+        def f(x):
+            r = np.random.RandomState(3)
+            return x * r.rand()
+        def g(x):
+            r = np.random.default_rng()
+            return x * float(r.random() < 2)
+        def main():
+            for i in range(5): show(f(tf.ones(1)), g(tf.ones(1)))
+        """
+    )
+
+
+def test_prints_to_a_file_in_memory() -> None:
+    same(
+        """
+        import io
+        s = io.StringIO()
+        def f(x):
+            s.write("a"); print("hi", file=s)
+            return tf.sin(x)
+        def main():
+            for i in range(5): show(f(tf.ones(1)), s.getvalue())
+        """
+    )
+
+
+def test_locks() -> None:
+    same(
+        """
+        import threading
+        L = threading.Lock()
+        def f(x):
+            with L: return tf.sin(x)
+        def main():
+            for i in range(5): show(f(tf.ones(1)), L.locked())
+        """
+    )
+
+
+def test_clocks_tell_the_time_of_each_call() -> None:
+    same(
+        """
+        import time
+        class T:
+            def f(self, x):
+                t = time.perf_counter()
+                y = tf.sin(x)
+                self.dt = time.perf_counter() - t
+                return y, self.dt > 0
+        def main():
+            c = T()
+            s = set()
+            for i in range(6): c.f(tf.ones(1)); s.add(c.dt)
+            show(len(s))
+        """
+    )
+
+
+def test_the_environment_is_changed_at_each_call() -> None:
+    same(
+        """
+        import os
+        def f(x):
+            os.environ["ZZ"] = "1"
+            return tf.sin(x)
+        def main():
+            for i in range(5):
+                os.environ.pop("ZZ", None); f(tf.ones(1)); show(os.environ.get("ZZ"))
+        """
+    )
+
+
+def test_files_are_written_at_each_call() -> None:
+    same(
+        """
+        import os, tempfile
+        def f(x, p):
+            with open(p, "a") as h: h.write("a")
+            return tf.sin(x)
+        def g(x, p): return tf.sin(x) * len(os.listdir(p))
+        def main():
+            d = tempfile.mkdtemp()
+            for i in range(5):
+                f(tf.ones(1), d + f"/f{i % 2}"); show(g(tf.ones(1), d), open(d + "/f0").read())
+        """
+    )
+
+
+def test_an_environment_of_the_persons() -> None:
+    same(
+        """
+        class Env:
+            def __init__(self): self.pos = 0; self.done = False
+            def step(self, a):
+                self.pos += a
+                self.done = self.pos > 5
+                return self.pos, self.done
+        def f(e, x):
+            p, d = e.step(2)
+            if d: return tf.sin(x) * 0
+            return tf.sin(x) * p
+        def main():
+            e = Env()
+            for i in range(8):
+                show(f(e, tf.ones(1)), vars(e))
+                if e.done: e.__init__()
+        """
+    )

@@ -298,3 +298,23 @@ def test_computing_with_numpy_arrays() -> None:
                 attempt(f, tf.ones(1), np.arange(3, dtype=np.float32) * i)
         """
     )
+
+
+def test_the_types_of_numbers() -> None:
+    same(
+        """
+        def f(x, k): return x * int(k), str(k), type(k).__name__, isinstance(k, bool), isinstance(k, int)
+        def main():
+            for k in (1, True, 1, "1", 1.0, 2, False, b"1", 3): attempt(f, tf.ones(1), k)
+        """
+    )
+
+
+def test_infinities_and_nans() -> None:
+    same(
+        """
+        def f(x, k): return x * k, k, k == k, min(k, 1.), tf.maximum(x, k)
+        def main():
+            for k in (1., float("inf"), -float("inf"), float("nan"), 2., float("nan"), 0., -0., 3.): attempt(f, tf.ones(1) * 2, k)
+        """
+    )

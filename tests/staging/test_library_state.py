@@ -355,3 +355,202 @@ def test_what_assigning_returns() -> None:
                 a, b = f(v, tf.ones(2) * i); show(type(a).__name__, a is v, a)
         """
     )
+
+
+def test_a_variable_that_is_changed_and_replaced() -> None:
+    same(
+        """
+        class C:
+            def __init__(self): self.v = tf.Variable([1.]); self.t = tf.zeros(1)
+            def f(self, x):
+                w = self.v
+                w.assign_add(x)
+                self.v.assign_sub(x / 2)
+                self.t += w
+                return w, self.v.read_value(), tf.identity(w)
+        def main():
+            c = C()
+            for i in range(5): show(c.f(tf.ones(1)), c.v, c.t)
+            c.v = tf.Variable([100.])
+            for i in range(3): show(c.f(tf.ones(1)), c.v, c.t)
+        """,
+        **{"C.f": "graph"},
+    )
+
+
+def test_a_variable_made_in_the_first_call() -> None:
+    same(
+        """
+        class C:
+            v = None
+            def f(self, x):
+                if self.v is None: self.v = tf.Variable(x)
+                self.v.assign_add(x)
+                return self.v * 2
+        def main():
+            for j in range(2):
+                c = C()
+                for i in range(4): show(c.f(tf.ones(1)), c.v)
+        """,
+        **{"C.f": "graph"},
+    )
+
+
+def test_two_models_and_two_optimizers() -> None:
+    same(
+        """
+        import keras
+        def step(m, o, x):
+            with tf.GradientTape() as t: l = tf.reduce_sum(m(x) ** 2)
+            o.apply_gradients(zip(t.gradient(l, m.trainable_variables), m.trainable_variables))
+            return l
+        def main():
+            keras.utils.set_random_seed(1)
+            ms = [keras.Sequential([keras.layers.Dense(2)]) for _ in range(2)]
+            os_ = [keras.optimizers.Adam(0.1) for _ in range(2)]
+            for i in range(4):
+                for m, o in zip(ms, os_): show(step(m, o, tf.ones((1, 3))))
+            for i in range(3): show(step(ms[0], os_[1], tf.ones((1, 3)))) if False else None
+            show(ms[0].get_weights(), ms[1].get_weights())
+        """,
+        step="graph",
+    )
+
+
+def test_weights_that_are_set() -> None:
+    same(
+        """
+        import keras
+        def f(m, x): return m(x)
+        def main():
+            keras.utils.set_random_seed(1)
+            m = keras.Sequential([keras.layers.Dense(2)])
+            for i in range(5):
+                show(f(m, tf.ones((1, 3))))
+                m.set_weights([w * 2 for w in m.get_weights()])
+        """,
+        f="graph",
+    )
+
+
+def test_losses_of_regularizers() -> None:
+    same(
+        """
+        import keras
+        def f(m, x):
+            y = m(x)
+            return y, sum(m.losses)
+        def main():
+            keras.utils.set_random_seed(1)
+            m = keras.Sequential([keras.layers.Dense(2, kernel_regularizer="l2")])
+            for i in range(5):
+                show(f(m, tf.ones((1, 3))))
+                m.set_weights([w * 2 for w in m.get_weights()])
+        """
+    )
+
+
+def test_losses_of_activities() -> None:
+    same(
+        """
+        import keras
+        def f(m, x):
+            y = m(x)
+            return y, m.losses
+        def main():
+            keras.utils.set_random_seed(1)
+            m = keras.Sequential([keras.layers.Dense(2, activity_regularizer="l2")])
+            for i in range(5): show(f(m, tf.ones((1, 3)) * i), m.losses)
+        """
+    )
+
+
+def test_a_learning_rate_that_the_step_changes() -> None:
+    same(
+        """
+        import keras
+        class T:
+            def __init__(self):
+                self.w = tf.Variable([1.]); self.o = keras.optimizers.SGD(0.1); self.lr = 0.1
+            def f(self, x):
+                with tf.GradientTape() as t: l = tf.reduce_sum(self.w * x) ** 2
+                self.o.apply_gradients([(t.gradient(l, self.w), self.w)])
+                if int(self.o.iterations) % 3 == 0: self.o.learning_rate = self.lr = self.lr / 2
+                return l, float(self.o.learning_rate), self.lr
+        def main():
+            t = T()
+            for i in range(9): show(t.f(tf.ones(1)), t.w, t.o.learning_rate)
+        """,
+        **{"T.f": "graph"},
+    )
+
+
+def test_gradients_between_a_result_and_a_stored_tensor() -> None:
+    same(
+        """
+        class C:
+            def f(self, x):
+                self.h = tf.sin(x)
+                return self.h * 2
+        def main():
+            c = C()
+            for i in range(4):
+                x = tf.ones(1) * (i + 1)
+                with tf.GradientTape(persistent=True) as t:
+                    t.watch(x); y = c.f(x); z = c.h * y
+                show(t.gradient(z, x), t.gradient(c.h, x), t.gradient(z, c.h))
+        """
+    )
+
+
+def test_gradients_of_one_result_by_another() -> None:
+    same(
+        """
+        def f(x):
+            h = tf.sin(x)
+            return h, h ** 2
+        def g(x):
+            h = tf.sin(x)
+            return h, tf.identity(h)
+        def main():
+            for i in range(5):
+                x = tf.ones(1) * (i + 1)
+                with tf.GradientTape(persistent=True) as t:
+                    t.watch(x); h, y = f(x); a, b = g(x)
+                show(t.gradient(y, h), t.gradient(y, x), t.gradient(h, x), t.gradient(b, a), t.gradient(a, b))
+        """
+    )
+
+
+def test_gradients_of_one_output_of_a_model_by_another() -> None:
+    same(
+        """
+        import keras
+        def main():
+            keras.utils.set_random_seed(1)
+            inp = keras.Input((2,)); h = keras.layers.Dense(3)(inp); y = keras.layers.Dense(1)(h)
+            m = keras.Model(inp, [h, y])
+            def cam(x):
+                with tf.GradientTape() as t:
+                    h, y = m(x)
+                return t.gradient(y, h)
+            for i in range(4): show(cam(tf.ones((1, 2))))
+        """
+    )
+
+
+def test_gradients_by_way_of_a_list() -> None:
+    same(
+        """
+        def f(l, x):
+            l.append(tf.sin(x) * x)
+            return tf.add_n([x, x])
+        def main():
+            for i in range(4):
+                x = tf.ones(1) * (i + 1); l = []
+                with tf.GradientTape(persistent=True) as t:
+                    t.watch(x); f(l, x); f(l, x)
+                    z = sum(l)
+                show(t.gradient(z, x))
+        """
+    )

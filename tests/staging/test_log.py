@@ -464,3 +464,192 @@ def test_models_are_freed_when_eager_frees_them() -> None:
                 del m; gc.collect(); show(w() is None)
         """
     )
+
+
+def test_deletions_and_other_changes_of_containers() -> None:
+    same(
+        """
+        class C: pass
+        def f(c, x):
+            c.t = tf.sin(x); y = c.t * 2
+            del c.t
+            return y
+        def g(d, x):
+            d["a"] = x; y = d.pop("a")
+            return tf.sin(y)
+        def h(l, x):
+            l.append(x); l.pop(0); l[0] = x; l.extend([x]); l.insert(0, x)
+            return tf.sin(x)
+        def main():
+            c = C(); d = {}; l = [1, 2]
+            for i in range(5): show(f(c, tf.ones(1)), vars(c), g(d, tf.ones(1)), d, h(l, tf.ones(1)), l)
+        """
+    )
+
+
+def test_two_objects_that_change_places() -> None:
+    same(
+        """
+        class P:
+            __slots__ = ("a", "b", "__weakref__")
+            def __init__(self, a, b): self.a = a; self.b = b
+            def __repr__(self): return "P"
+        def f(p, q, x):
+            p.a, q.a = q.a, p.a
+            return x * p.b + q.b
+        def main():
+            p, q = P(tf.ones(1), 1.), P(tf.zeros(1), 2.)
+            for i in range(4): show(f(p, q, tf.ones(1)), p.a, q.a)
+            for i in range(3): show(f(p, p, tf.ones(1)), p.a)
+            for i in range(3): show(f(p, q, tf.ones(1)), p.a, q.a)
+        """,
+        f="graph",
+    )
+
+
+def test_two_attributes_that_change_places() -> None:
+    same(
+        """
+        class C: pass
+        def f(c, x):
+            c.a, c.b = c.b, c.a
+            return c.a - c.b + x
+        def main():
+            c = C(); c.a = tf.ones(1); c.b = tf.zeros(1)
+            for i in range(6): show(f(c, tf.ones(1)), c.a, c.b)
+        """,
+        f="graph",
+    )
+
+
+def test_one_list_at_two_keys() -> None:
+    same(
+        """
+        def f(d, x):
+            d["a"].append(x)
+            return len(d["b"]) + x
+        def main():
+            l = []; d = {"a": l, "b": []}
+            for i in range(4): show(f(d, tf.ones(1)), len(l))
+            d["b"] = l
+            for i in range(4): show(f(d, tf.ones(1)), len(l))
+        """
+    )
+
+
+def test_arguments_are_stored_as_themselves() -> None:
+    same(
+        """
+        class C: pass
+        def f(c, x, d):
+            c.d = d; c.x = x
+            c.d["k"] = x + 1
+            return c.d is d, c.x
+        def main():
+            c = C()
+            for i in range(5):
+                d = {}; x = tf.ones(1) * i
+                r, y = f(c, x, d); show(r, y is x, c.x is x, c.d is d, d)
+        """,
+        f="graph",
+    )
+
+
+def test_a_list_of_a_class() -> None:
+    same(
+        """
+        class C:
+            shared = []
+            def f(self, x):
+                self.shared.append(x)
+                return x * len(self.shared) if False else x
+        def main():
+            a, b = C(), C()
+            for i in range(4): show(a.f(tf.ones(1)), b.f(tf.ones(1)), C.shared)
+            b.shared = []
+            for i in range(3): show(a.f(tf.ones(1)), b.f(tf.ones(1)), len(C.shared), len(b.shared))
+        """,
+        **{"C.f": "graph"},
+    )
+
+
+def test_augmented_attributes() -> None:
+    same(
+        """
+        class C:
+            k = 10
+            def f(self, x):
+                self.k += 1
+                self.l += [x]
+                self.t += (1,)
+                self.w += x
+                return self.k * x
+        def main():
+            c = C(); c.l = []; c.t = (); c.w = tf.zeros(1); l = c.l
+            for i in range(5): show(c.f(tf.ones(1)), vars(c), C.k, l is c.l)
+        """
+    )
+
+
+def test_items_of_lists_are_replaced() -> None:
+    same(
+        """
+        def f(l, x, i):
+            l[i] = x * 2
+            return l[0] + x
+        def main():
+            l = [tf.zeros(1), tf.zeros(1)]
+            for i in range(6): show(f(l, tf.ones(1) * i, i % 2), l)
+        """
+    )
+
+
+def test_changes_under_a_condition_on_a_tensor() -> None:
+    same(
+        """
+        class C:
+            def __init__(self): self.n = 0; self.best = None; self.h = []
+            def f(self, x):
+                if tf.reduce_sum(x) > 3:
+                    self.n += 1; self.best = x; self.h.append(float(tf.reduce_sum(x)))
+                else:
+                    self.h.append("small")
+                return self.n
+        def main():
+            c = C()
+            for i in (1, 5, 2, 7, 8, 1, 0): show(c.f(tf.ones(1) * i), vars(c))
+        """
+    )
+
+
+def test_changes_in_a_loop_over_tensors() -> None:
+    same(
+        """
+        class C:
+            def __init__(self): self.n = 0; self.h = []
+            def f(self, x):
+                i = tf.constant(0)
+                while tf.reduce_sum(x) < 20:
+                    x = x * 2; i += 1; self.n += 1
+                    self.h.append(i)
+                return x, i
+        def main():
+            c = C()
+            for i in (1, 5, 2, 7, 8, 1): show(c.f(tf.ones(1) * i), vars(c))
+        """
+    )
+
+
+def test_prints_in_a_loop_over_a_tensor() -> None:
+    same(
+        """
+        def f(x):
+            for i in tf.range(3):
+                print("i", i.numpy() if hasattr(i, "numpy") else i)
+                x = x + 1.
+            tf.print("done", x)
+            return x
+        def main():
+            for i in range(4): show(f(tf.ones(1) * i))
+        """
+    )

@@ -190,3 +190,16 @@ def test_the_exact_configuration_turns_the_rewriter_off() -> None:
 
 def test_numpy_looks_like_an_eager_tensor_but_is_none() -> None:
     assert not isinstance(np.ones(2), tf_internals.EagerTensor)
+
+
+def test_an_output_that_feeds_another_is_found() -> None:
+    def graph(body):
+        return tf.function(body, autograph=False).get_concrete_function(tf.TensorSpec([])).graph
+
+    def chained(x):
+        h = tf.sin(x)
+        return h, h * 2.0
+
+    assert tf_internals.one_output_feeds_another(graph(chained))
+    assert not tf_internals.one_output_feeds_another(graph(lambda x: (tf.sin(x), x * 2.0)))
+    assert not tf_internals.one_output_feeds_another(graph(lambda x: (tf.cast(x, tf.int32), x * 2.0)))
