@@ -22,7 +22,7 @@ def insert_gate(fn: Function, key: str, index: int) -> None:
     """Put the gate of site `index` into the eager form of `fn`."""
     node = fn.node
     answer = _call("@take", [])
-    test = _test(key, index, fn.code.co_freevars if fn.code else (), fn.parameters)
+    test = _test("@enter", key, index, fn.code.co_freevars if fn.code else (), fn.parameters)
     if isinstance(node, ast.Lambda):
         body = node.body
         node.body = ast.IfExp(test=test, body=answer, orelse=body)
@@ -46,7 +46,8 @@ def insert_region_gate(region: Region, container: list[ast.stmt], key: str, inde
     if names.results:
         targets: list[ast.expr] = [ast.Name(id=name, ctx=ast.Store()) for name in names.results]
         take = ast.Assign(targets=[ast.Tuple(elts=targets, ctx=ast.Store())], value=_call("@take", []))
-    gate = ast.If(test=_test(key, index, names.free, names.parameters), body=[take], orelse=[])
+    # A name of its own: `@enter` in a code object says that the whole function has a gate.
+    gate = ast.If(test=_test("@region", key, index, names.free, names.parameters), body=[take], orelse=[])
     _place(gate, region.start)
     gate.orelse = list(region.statements)
     first = next(place for place, node in enumerate(container) if node is region.statements[0])
@@ -54,12 +55,12 @@ def insert_region_gate(region: Region, container: list[ast.stmt], key: str, inde
     return gate.orelse
 
 
-def _test(key: str, index: int, free: tuple[str, ...], parameters: tuple[str, ...]) -> ast.expr:
+def _test(enter: str, key: str, index: int, free: tuple[str, ...], parameters: tuple[str, ...]) -> ast.expr:
     """`@on:KEY[index] and @enter("KEY", index, cells, *parameters)`"""
     is_open = ast.Subscript(value=_name("@on:" + key), slice=ast.Constant(index), ctx=ast.Load())
     values = [_name(parameter) for parameter in parameters]
-    enter = _call("@enter", [ast.Constant(key), ast.Constant(index), _cells(free), *values])
-    return ast.BoolOp(op=ast.And(), values=[is_open, enter])
+    call = _call(enter, [ast.Constant(key), ast.Constant(index), _cells(free), *values])
+    return ast.BoolOp(op=ast.And(), values=[is_open, call])
 
 
 def _cells(free: tuple[str, ...]) -> ast.expr:

@@ -73,6 +73,7 @@ def _never(site: registry.Site, frame: FrameType, cells: Any, args: tuple[Any, .
 def expose() -> None:
     """Put the gates' functions where generated code finds them, under names that nobody can write."""
     setattr(builtins, "@enter", enter)
+    setattr(builtins, "@region", enter)
     setattr(builtins, "@take", take)
 
 

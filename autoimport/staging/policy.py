@@ -41,7 +41,7 @@ class Policy:
     def wants_trace(self) -> bool:
         """Whether this call, for which there is no graph, is to be traced."""
         self._waited += 1
-        return self._waited > self._wait
+        return self._waited > self._wait and self.failures < MOST_FAILURES
 
     def patience(self, callers_calls: int) -> int:
         """How many calls within one call of a caller to leave eager for the caller's sake."""

@@ -208,7 +208,7 @@ def sites_around(frame: FrameType) -> Iterator[Site]:
 
 
 def _module_of(code: CodeType) -> Module | None:
-    if not gated(code):
+    if not gated(code) and "@region" not in code.co_names:
         return None
     return next((modules[c] for c in code.co_consts if isinstance(c, str) and c in modules), None)
 

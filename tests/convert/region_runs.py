@@ -86,7 +86,8 @@ class Play:
             monkeypatch.setattr(builtins, "@ops", reference_ops, raising=False)
             gates = [int(facts.has_form) for facts in self.converted.functions]
             monkeypatch.setattr(builtins, "@on:" + self.converted.key, gates, raising=False)
-            monkeypatch.setattr(builtins, "@enter", self.enter, raising=False)
+            for name in ("@enter", "@region"):
+                monkeypatch.setattr(builtins, name, self.enter, raising=False)
             monkeypatch.setattr(builtins, "@take", self.results.pop, raising=False)
             code = self.converted.code
         try:

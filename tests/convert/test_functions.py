@@ -67,7 +67,19 @@ def test_qualified_names_are_those_of_the_compiler() -> None:
     for name in ("typing", "functools", "contextlib", "unittest/mock", "asyncio/tasks", "dataclasses"):
         file = library / f"{name}.py"
         for fn in find_functions(parse(file.read_bytes(), str(file)), str(file)):
-            assert fn.code is None or fn.qualified_name == getattr(fn.code, "co_qualname", fn.qualified_name)
+            if fn.code is None or fn.name == "<lambda>":
+                continue  # never runs; goes by the name that it is given
+            assert fn.qualified_name == getattr(fn.code, "co_qualname", fn.qualified_name)
+
+
+def test_a_lambda_goes_by_the_name_that_it_is_given() -> None:
+    source = """
+low, high = (lambda x: x), (lambda x: -x)
+def f():
+    part = lambda: 1
+    return part, lambda: 2
+"""
+    assert ["low", "high", "f", "f.<locals>.part", "f.<locals>.<lambda>"] == [fn.qualified_name for fn in found(source)]
 
 
 def test_a_function_declared_global_has_a_plain_qualified_name() -> None:
@@ -129,7 +141,7 @@ HARMLESS = [
     "'doc'",
     "...",
     "return x",
-    "z = x * 2 + y\nreturn z, -z @ y, ~x",
+    "z = x\nreturn z, y",
     "return x <= y",
     "return [x, {y: 1}]",
 ]
@@ -144,6 +156,8 @@ def test_a_body_in_which_nothing_can_differ_has_no_gate(body: str) -> None:
     "body",
     [
         "g(x)",
+        "return x * 2 + y",
+        "return -x",
         "x.y",
         "x[y]",
         "return g",
