@@ -216,6 +216,8 @@ class Caller:
         """An instance of a class."""
         if trust.owns_state(cls):
             raise Unstageable(f"makes a {cls.__name__}, which owns variables", "make it once, outside the function")
+        if hasattr(cls, "__del__") and not trust.is_library(cls.__module__):
+            raise Unstageable(f"makes a {cls.__qualname__}, whose finalizer would run for the trace's own object")
         maker, _ = class_attribute(cls, "__init__")
         if issubclass(cls, BaseException) or dataclasses.is_dataclass(cls) or hasattr(cls, "_fields"):
             return cls(*args, **kwargs)
