@@ -88,7 +88,7 @@ class Array:
         return int(self.value.size)
 
     @property
-    def T(self) -> Any:  # noqa: N802
+    def T(self) -> Any:
         """The array transposed."""
         return compute(self._hosts, _transposed, (self,), {})
 

@@ -294,7 +294,7 @@ def _is_persons(cls: type) -> bool:
     """Whether a class keeps what the person stored, and has no method by which a library would call it back."""
     ours = cls.__module__ == "builtins" or trust.is_library(cls.__module__) or trust.is_library_type(cls)
     call, _ = class_attribute(cls, "__call__")
-    return not (ours or issubclass(cls, enum.Enum) or isinstance(call, types.FunctionType) and gated(call.__code__))
+    return not (ours or issubclass(cls, enum.Enum) or (isinstance(call, types.FunctionType) and gated(call.__code__)))
 
 
 def _nothing() -> None: ...

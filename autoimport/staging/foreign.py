@@ -52,7 +52,7 @@ def on_demand(fn: Any) -> Any:
     """`fn`, or its twin if it is a person's function that has not been converted but can be."""
     function = getattr(fn, "__func__", fn)
     if type(function) is not types.FunctionType:
-        function = getattr(type(fn), "__call__", None)
+        function = type(fn).__call__
     if type(function) is not types.FunctionType or converted(function.__code__) or not _is_persons(function):
         return fn
     try:

@@ -1,4 +1,4 @@
-"""A graph that has been traced -> whether it may stand for the call, what it costs, and in which order it fails and changes.
+"""A traced graph -> whether it may stand for the call, what it costs, and in which order it fails and changes.
 
 In: the graph of a function. Out: Unstageable for what it may not hold (random draws, Python at run time, tensors that
 are frozen in it), a count of operations for the policy, and control dependencies by which a failed launch has changed
@@ -20,7 +20,8 @@ _RANDOM = frozenset(
         "RandomUniform", "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal", "TruncatedNormal",
         "RandomShuffle", "Multinomial", "RandomGamma", "RandomPoisson", "RandomPoissonV2", "RandomCrop",
         "LogUniformCandidateSampler", "UniformCandidateSampler", "FixedUnigramCandidateSampler",
-        "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler", "AllCandidateSampler", "SampleDistortedBoundingBoxV2",
+        "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler", "AllCandidateSampler",
+        "SampleDistortedBoundingBoxV2",
     }
 )  # fmt: skip
 _HOST = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
@@ -30,10 +31,10 @@ _FREE = frozenset({"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "Rea
 _FALLIBLE = frozenset(
     {
         "GatherV2", "GatherNd", "ResourceGather", "ResourceGatherNd", "SparseSoftmaxCrossEntropyWithLogits",
-        "CheckNumerics", "CheckNumericsV2", "Cholesky", "MatrixSolve", "MatrixInverse", "MatrixTriangularSolve", "Lu", "Qr",
-        "SelfAdjointEigV2", "Svd", "StringToNumber", "DecodeRaw", "DecodeBase64", "ScatterNd", "TensorScatterUpdate",
-        "TensorScatterAdd", "SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin", "SegmentProd", "SparseToDense",
-        "InTopKV2", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div", "Pow", "TensorListGetItem",
+        "CheckNumerics", "CheckNumericsV2", "Cholesky", "MatrixSolve", "MatrixInverse", "MatrixTriangularSolve", "Lu",
+        "Qr", "SelfAdjointEigV2", "Svd", "StringToNumber", "DecodeRaw", "DecodeBase64", "ScatterNd",
+        "TensorScatterUpdate", "TensorScatterAdd", "SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin", "SegmentProd",
+        "SparseToDense", "InTopKV2", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div", "Pow", "TensorListGetItem",
         "TensorListSetItem", "TensorListPopBack", "EnsureShape", "IteratorGetNext", "OptionalGetValue", "RaggedGather",
         "ResourceScatterUpdate", "ResourceScatterAdd", "Bucketize", "Substr", "OneHot", "Bincount", "DenseBincount",
     }
@@ -69,7 +70,9 @@ def require_stageable(graph: Any, file: str, prints: bool) -> None:
         if kind in _HOST:
             raise _at(Unstageable("runs Python code at run time (tf.py_function)"), operation, file)
         if kind == "PrintV2" and prints:
-            raise _at(Unstageable("prints by print() and by tf.print, whose order a graph would change"), operation, file)
+            raise _at(
+                Unstageable("prints by print() and by tf.print, whose order a graph would change"), operation, file
+            )
     for tensor, _ in graph.captures:
         if tensor.dtype not in (tf.resource, tf.variant):
             raise Unstageable("uses a tensor that library code keeps, which could change unseen")

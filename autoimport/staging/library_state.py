@@ -19,7 +19,9 @@ from autoimport.staging import tf_internals, trust
 
 _SCALARS = (bool, int, float, str, bytes, type(None))
 # Bookkeeping of Keras and tf.Module that calls change by themselves.
-_CHURN = frozenset({"_called", "_losses", "_loss_ids", "_lock", "_build_shapes_dict", "_inbound_nodes", "_outbound_nodes"})
+_CHURN = frozenset(
+    {"_called", "_losses", "_loss_ids", "_lock", "_build_shapes_dict", "_inbound_nodes", "_outbound_nodes"}
+)
 
 
 def _parts(obj: Any) -> Iterable[Any]:
@@ -36,7 +38,8 @@ class State:
     """The attributes of one object at the end of the trace."""
 
     def __init__(self, obj: Any) -> None:
-        names = _library_names(type(obj))
+        cls: type = type(obj)
+        names = _library_names(cls)
         held = {name: value for name, value in vars(obj).items() if name in names and _counts(name)}
         self.ref = weakref.ref(obj)
         self.scalars = [(name, value) for name, value in held.items() if isinstance(value, _SCALARS)]
@@ -55,8 +58,8 @@ class State:
 
 @functools.cache
 def _library_names(cls: type) -> frozenset[str]:
-    """The attributes that the library's own bases of a class store: the others are the person's, and read by converted code."""
-    names = set()
+    """What the library's own bases of a class store; other attributes are the person's, read by converted code."""
+    names: set[str] = set()
     for base in cls.__mro__:
         if trust.is_library(base.__module__):
             for member in vars(base).values():
@@ -97,7 +100,7 @@ class LibraryStates:
         changed = False
         for part, losses in self._losses.values():
             now = vars(part).get("_losses", [])
-            if len(now) != len(losses) or any(a is not b for a, b in zip(now, losses)):
+            if len(now) != len(losses) or any(a is not b for a, b in zip(now, losses, strict=True)):
                 changed = True
                 part._losses = losses
                 part._loss_ids = {id(loss) for loss in losses}
@@ -105,7 +108,7 @@ class LibraryStates:
             raise Unstageable("runs a layer that keeps a loss of its own", "add the loss outside the layer")
 
     def guard(self) -> Callable[[], bool]:
-        """A function that tells whether all of it, and the libraries' settings, are as they were when the trace ended."""
+        """A function that tells whether all of it, and the libraries' settings, are as when the trace ended."""
         states = [State(part) for part in self._parts.values()]
         settings = tf_internals.settings()
         return lambda: tf_internals.settings() == settings and all(state.unchanged() for state in states)

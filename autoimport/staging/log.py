@@ -1,7 +1,8 @@
-"""What a trace would have changed outside -> a log that the trace reads through, and that is committed after each launch.
+"""What a trace would change outside -> a log that the trace reads through, and that is committed after each launch.
 
-In: stores to attributes, globals, cells and dict items, and appends to lists, of objects older than the trace. Out: while tracing, the new
-values wherever the form reads them again; after a launch, the same changes made for real, with concrete values, in program order.
+In: stores to attributes, globals, cells and dict items, and appends to lists, of objects older than the trace. Out:
+while tracing, the new values wherever the form reads them again; after a launch, the same changes made for real, with
+concrete values, in program order.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Log:
         known.value = entry.value
 
     def append(self, items: list[Any], at: Source, value: Any) -> None:
-        """`items.append(value)`: the trace has a list of its own for what is appended, which may grow in graph loops."""
+        """`items.append(value)`: the trace has a list of its own for what is appended; it may grow in graph loops."""
         entry = self.entries.setdefault(("append", id(items), None), Entry(items, at, None, [], _extend))
         call(entry.value.append, value)
 

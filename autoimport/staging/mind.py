@@ -104,7 +104,7 @@ class Mind:
             return False
         try:
             specialisation = self._trace(frame.f_globals, cells, args)
-        except Exception as fault:  # noqa: BLE001  # one of ours: it costs speed, not the run
+        except Exception as fault:  # one of ours: it costs speed, not the run
             if config.current().strict:
                 raise
             self._site.close("eager", f"internal: {type(fault).__name__}: {fault}")
@@ -179,9 +179,7 @@ class Mind:
             return None
         return specialisation
 
-    def _attempt(
-        self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]
-    ) -> Specialisation | Failure:
+    def _attempt(self, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]) -> Specialisation | Failure:
         site = self._site
         site.traces += 1
         start = time.perf_counter()
@@ -195,7 +193,7 @@ class Mind:
             return self._attempt(namespace, cells, args)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001  # whatever a graph cannot do, eager decides
+        except BaseException as error:  # whatever a graph cannot do, eager decides
             failure = Failure.of(error, site.module.file)
             # A traceback holds frames, and they hold what the program passed in.
             error.__traceback__ = error.__context__ = error.__cause__ = None
@@ -268,7 +266,7 @@ _SCALARS = frozenset({int, float, str, bool, type(None)})
 
 
 def reaches_tensor(value: Any, depth: int = 2) -> bool:
-    """Whether a tensor is among an argument's parts: what makes a call worth a thought. Runs no code of the person's."""
+    """Whether a tensor is among an argument's parts: what makes a call worth a thought. Runs no code of theirs."""
     cls = type(value)
     if cls is tf_internals.EagerTensor:
         return True
@@ -284,8 +282,8 @@ def reaches_tensor(value: Any, depth: int = 2) -> bool:
 def _parts(value: Any, cls: type) -> list[Any]:
     """The first items and attributes of an object, looked up past any method of its class."""
     if issubclass(cls, (list, tuple)):
-        base = list if issubclass(cls, list) else tuple
-        return list(base.__getitem__(value, slice(20)))
+        first = list.__getitem__ if issubclass(cls, list) else tuple.__getitem__
+        return list(first(value, slice(20)))
     if issubclass(cls, dict):
         return list(itertools.islice(dict.values(value), 20))
     if issubclass(cls, functools.partial):

@@ -91,6 +91,6 @@ def is_ours(entity: Any) -> bool:
         entity = entity.func
     entity = getattr(entity, "__func__", entity)
     if not isinstance(entity, types.FunctionType):
-        entity = getattr(type(entity), "__call__", None)
+        entity = type(entity).__call__
     code = getattr(entity, "__code__", None)
     return isinstance(code, types.CodeType) and gated(code)

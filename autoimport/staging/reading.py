@@ -23,11 +23,11 @@ import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import special_methods, tf_internals, trust
+from autoimport.staging.arrays import Array
 from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
 from autoimport.staging.ours import gated, harmless, stored_names
 from autoimport.staging.sources import Changing, GuardBuilder, Source
-from autoimport.staging.arrays import Array
 from autoimport.staging.values import Shape, is_numpy
 
 SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
@@ -288,7 +288,8 @@ class Reader:
         spec = tf.type_spec_from_value(value)
         self.builder.require(
             source,
-            f"{{v}}.__class__ is {constant(type(value))} and {constant(tf.type_spec_from_value)}({{v}}) == {constant(spec)}",
+            f"{{v}}.__class__ is {constant(type(value))} and "
+            f"{constant(tf.type_spec_from_value)}({{v}}) == {constant(spec)}",
             f"was a {type(value).__name__} of another type",
         )
         flatten = functools.partial(tf.nest.flatten, expand_composites=True)

@@ -56,7 +56,7 @@ class Site:
 
     @property
     def kind(self) -> str:
-        """"function" or "region"."""
+        """Either "function" or "region"."""
         return self.facts.kind
 
     @property

@@ -138,7 +138,7 @@ class GuardBuilder:
         body = "\n        ".join([*self._lines, f"return [{', '.join(inputs)}]"])
         text = f"def check(g, c, a):\n    try:\n        {body}\n    except Exception: return -1\n"
         space = dict(self.constants)
-        exec(compile(text, "<autoimport guard>", "exec"), space)  # noqa: S102
+        exec(compile(text, "<autoimport guard>", "exec"), space)
         return space["check"]  # type: ignore[no-any-return]
 
     def compile_reader(self, sources: dict[str, Source]) -> Callable[..., dict[str, Any]]:
@@ -147,9 +147,11 @@ class GuardBuilder:
         body = "\n        ".join([*self._reads, f"return {{{values}}}"])
         text = f"def read(g, c, a):\n    try:\n        {body}\n    except Exception: return {{}}\n"
         space = dict(self.constants)
-        exec(compile(text, "<autoimport guard>", "exec"), space)  # noqa: S102
+        exec(compile(text, "<autoimport guard>", "exec"), space)
         return space["read"]  # type: ignore[no-any-return]
 
     def text(self, failed: int) -> str:
         """What the failed guard had asked for."""
-        return self.texts[failed] if 0 <= failed < len(self.texts) else "something that the graph read is no longer there"
+        return (
+            self.texts[failed] if 0 <= failed < len(self.texts) else "something that the graph read is no longer there"
+        )

@@ -41,7 +41,7 @@ def require_plain(obj: Any, name: str, value: Any, source: Source) -> None:
         raise Unstageable(f"stores to {place}, which a descriptor takes")
     setter, setter_owner = class_attribute(cls, "__setattr__")
     if not trust.owns_state(cls):
-        if isinstance(obj, type) or setter is not object.__setattr__ and not isinstance(obj, types.FunctionType):
+        if isinstance(obj, type) or (setter is not object.__setattr__ and not isinstance(obj, types.FunctionType)):
             raise Unstageable(f"stores to {place} through a __setattr__ of its own")
         return
     if not trust.is_library(setter_owner.__module__) and setter_owner is not object:

@@ -23,7 +23,7 @@ from autoimport.staging.arrays import Array
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
-from autoimport.staging.ours import harmless, gated
+from autoimport.staging.ours import gated, harmless
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.results import ResultPlan
 from autoimport.staging.sources import Changing, Source
@@ -143,7 +143,9 @@ class Trace(observer.Observer):
             return obj
         if hasattr(type(obj), "__next__"):
             raise Unstageable(f"advances the iterator {source.text}", "call next() outside and pass the item")
-        if type(obj) in _IMMUTABLE or gated(getattr(getattr(type(obj), "__iter__", None), "__code__", _nothing.__code__)):
+        if type(obj) in _IMMUTABLE or gated(
+            getattr(getattr(type(obj), "__iter__", None), "__code__", _nothing.__code__)
+        ):
             return obj
         raise Unstageable(f"walks over {source.text}, a {type(obj).__name__}")
 
@@ -219,7 +221,7 @@ class Trace(observer.Observer):
             at = self._cells.get(id(holder))
         else:
             at = self._space(holder) if kind == "global" else self.reader.source_of(holder)
-        if at is None or kind == "item" and type(holder) is not dict:
+        if at is None or (kind == "item" and type(holder) is not dict):
             return None
         before = MISSING
         if kind == "cell":
@@ -271,9 +273,12 @@ class Trace(observer.Observer):
         cls = type(manager)
         if self.reader.source_of(manager) is not None and trust.is_library_type(cls):
             raise Unstageable(f"enters a {cls.__name__} that was made outside this function")
-        if trust.is_library(cls.__module__) or cls.__module__ == "contextlib" and cls.__name__ == "nullcontext":
+        if trust.is_library(cls.__module__) or (cls.__module__ == "contextlib" and cls.__name__ == "nullcontext"):
             return manager
-        if all(gated(getattr(getattr(cls, name, None), "__code__", _nothing.__code__)) for name in ("__enter__", "__exit__")):
+        if all(
+            gated(getattr(getattr(cls, name, None), "__code__", _nothing.__code__))
+            for name in ("__enter__", "__exit__")
+        ):
             return manager
         if cls.__name__ == "_GeneratorContextManager" and trust.is_library(getattr(manager.func, "__module__", None)):
             return manager
@@ -326,7 +331,8 @@ class Trace(observer.Observer):
             outside = observer.observe(self)
             try:
                 wrapped = [
-                    self.reader.wrap(value, Source(f"a[{index}]", parameters[index])) for index, value in enumerate(args)
+                    self.reader.wrap(value, Source(f"a[{index}]", parameters[index]))
+                    for index, value in enumerate(args)
                 ]
                 builds.append(plan.plan(form(*wrapped)))
                 commits.extend(
@@ -356,14 +362,14 @@ class Trace(observer.Observer):
             raise Unstageable("handles exceptions and changes variables in one function")
         return self._specialise(function, plan, builds[0], commits)
 
-    def _specialise(
-        self, function: Any, plan: ResultPlan, build: Any, commits: list[Any]
-    ) -> Specialisation:
+    def _specialise(self, function: Any, plan: ResultPlan, build: Any, commits: list[Any]) -> Specialisation:
         builder = self.reader.builder
         expressions = list(self.reader.expressions)
         captured = list(function.captured_inputs)
         expressions += [builder.constant(tensor) for tensor in captured]
-        unchanged = Source(f"{builder.constant(self.reader.states.guard())}()", "the state of a layer, or a setting of a library")
+        unchanged = Source(
+            f"{builder.constant(self.reader.states.guard())}()", "the state of a layer, or a setting of a library"
+        )
         builder.require(unchanged, "{v}", "was another")
         return Specialisation(
             function=function,

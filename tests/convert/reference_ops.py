@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-
 slice = builtins.slice
 
 
