@@ -33,10 +33,11 @@ _FALLIBLE = frozenset(
         "GatherV2", "GatherNd", "ResourceGather", "ResourceGatherNd", "SparseSoftmaxCrossEntropyWithLogits",
         "CheckNumerics", "CheckNumericsV2", "Cholesky", "MatrixSolve", "MatrixInverse", "MatrixTriangularSolve", "Lu",
         "Qr", "SelfAdjointEigV2", "Svd", "StringToNumber", "DecodeRaw", "DecodeBase64", "ScatterNd",
-        "TensorScatterUpdate", "TensorScatterAdd", "SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin", "SegmentProd",
-        "SparseToDense", "InTopKV2", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div", "Pow", "TensorListGetItem",
-        "TensorListSetItem", "TensorListPopBack", "EnsureShape", "IteratorGetNext", "OptionalGetValue", "RaggedGather",
-        "ResourceScatterUpdate", "ResourceScatterAdd", "Bucketize", "Substr", "OneHot", "Bincount", "DenseBincount",
+        "TensorScatterUpdate", "TensorScatterAdd", "SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin",
+        "SegmentProd", "SparseToDense", "InTopKV2", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div",
+        "Pow", "TensorListGetItem", "TensorListSetItem", "TensorListPopBack", "EnsureShape", "IteratorGetNext",
+        "OptionalGetValue", "RaggedGather", "ResourceScatterUpdate", "ResourceScatterAdd", "Bucketize", "Substr",
+        "OneHot", "Bincount", "DenseBincount",
     }
 )  # fmt: skip
 # Stateful by name only: they read, check, or are as stateful as what they contain.
