@@ -159,7 +159,11 @@ PROGRAMS = {
         [][1]
         """,
     "an interrupt": "print('before')\nraise KeyboardInterrupt\n",
-    "a signal": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time\ntime.sleep(5)\n",
+    "a signal": """
+        import signal
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background may have it ignored
+        signal.raise_signal(signal.SIGINT)
+        """,
     "pickling": """
         import pickle
         class A:

@@ -606,9 +606,10 @@ def test_files_are_written_at_each_call() -> None:
             return tf.sin(x)
         def g(x, p): return tf.sin(x) * len(os.listdir(p))
         def main():
-            d = tempfile.mkdtemp()
-            for i in range(5):
-                f(tf.ones(1), d + f"/f{i % 2}"); show(g(tf.ones(1), d), open(d + "/f0").read())
+            with tempfile.TemporaryDirectory() as d:
+                for i in range(5):
+                    f(tf.ones(1), d + f"/f{i % 2}")
+                    with open(d + "/f0") as h: show(g(tf.ones(1), d), h.read())
         """
     )
 

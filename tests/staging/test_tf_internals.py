@@ -182,10 +182,20 @@ def test_the_line_that_made_an_operation_is_known() -> None:
     assert tf_internals.user_line(operation, "elsewhere.py") is None
 
 
-def test_the_exact_configuration_turns_the_rewriter_off() -> None:
+def test_the_exact_configuration_turns_off_what_changes_bits() -> None:
     config = tf.compat.v1.ConfigProto()
     config.ParseFromString(tf_internals.EXACT_CONFIG)
-    assert config.graph_options.rewrite_options.disable_meta_optimizer
+    rewriter = config.graph_options.rewrite_options
+    off = {field.name for field, value in rewriter.ListFields() if field.enum_type and value == rewriter.OFF}
+    assert off >= {
+        "arithmetic_optimization",
+        "common_subgraph_elimination",
+        "constant_folding",
+        "layout_optimizer",
+        "remapping",
+        "shape_optimization",
+    }
+    assert rewriter.memory_optimization == rewriter.NO_MEM_OPT
 
 
 def test_numpy_looks_like_an_eager_tensor_but_is_none() -> None:
