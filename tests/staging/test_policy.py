@@ -128,3 +128,39 @@ def test_a_changing_number_is_traced_once_more_at_most() -> None:
         f="graph",
     )
     assert ours.sites["f"].traces <= 2
+
+
+def test_a_refused_function_stays_eager_and_says_which_line_stood_in_the_way() -> None:
+    program = """
+    import random
+    def noisy(x):
+        y = x * 2.0
+        return y + random.random() * 0.0
+    def main():
+        for _ in range(6):
+            show(noisy(tf.constant(1.0)))
+    """
+    with staging_after(1):
+        site = same(program).sites["noisy"]
+    line = site.facts.line + 2
+    assert ("eager", "calls Random.random, whose effects are unknown", line) == (site.state, site.reason, site.reason_line)
+
+
+def test_an_inner_function_does_not_wait_for_a_caller_that_is_called_once() -> None:
+    program = """
+    def step(w):
+        for _ in range(12):
+            w = w * 0.5 + tf.sin(w)
+        return w
+    def train(w, n):
+        for _ in range(n):
+            w = step(w)
+            show(w.numpy())
+        return w
+    def main():
+        train(tf.constant(1.0), 12)
+    """
+    with staging_after(1):
+        site = same(program).sites["step"]
+    assert "graph" == site.state
+    assert site.graph_calls >= 6
