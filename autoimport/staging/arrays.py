@@ -7,7 +7,7 @@ In: an array read from a source, and what the person's code does with it. Out: m
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ _METHODS = frozenset(
         "std", "sum", "swapaxes", "take", "tobytes", "tolist", "trace", "transpose", "var",
     }
 )  # fmt: skip
+# Of these, numpy warns about an empty array, and tells the line that called.
+_WARN_IF_EMPTY = frozenset({"mean", "std", "var", "average", "median"})
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type, np.dtype)
 
 
@@ -177,16 +179,60 @@ def compute(
         owner, name, args, kwargs = method
     if not is_known(args) or not is_known(tuple(kwargs.values())) or "out" in kwargs:
         raise Unstageable("computes with a numpy array and a tensor in Python", "do it in TensorFlow")
+    operands = args if method is None else (owner, *args)
+    _require_silence(hosts, getattr(fn, "__name__", "") if method is None else name, operands, kwargs)
     now, names = [_value(arg) for arg in args], {key: _value(arg) for key, arg in kwargs.items()}
     texts = [_code(hosts, arg) for arg in args] + [f"{key}={_code(hosts, arg)}" for key, arg in kwargs.items()]
+    try:
+        with warnings_as_errors():
+            value = fn(*now, **names) if method is None else getattr(_value(owner), name)(*now, **names)
+    except Exception as error:
+        # Or the person's handler would be taken in the graph, whatever the next array is.
+        raise Unstageable(f"computes with a numpy array, and numpy says: {type(error).__name__}: {error}") from None
+    hosts.builder.within = hosts.builder.constant(warnings_as_errors)
     if method is not None:
-        value = getattr(owner.value, name)(*now, **names)
         code, text = f"{owner.code}.{name}({', '.join(texts)})", owner.text
     else:
-        value = fn(*now, **names)
         code = f"{hosts.builder.constant(fn)}({', '.join(texts)})"
         text = next((arg.text for arg in args if type(arg) in (Array, Host)), "an array")
     return made(hosts, hosts.builder.compute(code), value, text)
+
+
+def warnings_as_errors() -> Any:
+    """A context in which numpy raises what it would warn about, since the warning would tell our line: eager warns."""
+    return np.errstate(**{kind: "raise" for kind, how in np.geterr().items() if how != "ignore"})  # type: ignore[arg-type]
+
+
+def _require_silence(hosts: Hosts, name: str, operands: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Guard against the warnings that are no floating-point errors."""
+    arrays = [arg for arg in operands if type(arg) is Array]
+    if name in _WARN_IF_EMPTY:
+        for array in arrays:
+            hosts.builder.require_that(f"{array.code}.size", f"{array.text} was not empty")
+    if name in ("int", "float"):
+        for array in arrays:
+            array._fixed("shape")
+    if name == "astype":
+        for array in arrays:
+            array._fixed("dtype")
+    require_no_warning(name, [_value(arg) for arg in operands], kwargs)
+
+
+def require_no_warning(name: str, operands: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Give up before numpy warns about what is no floating-point error.
+
+    Args:
+      name: of a function of numpy's, or of a method.
+      operands: what it gets, with the object of the method; kwargs: by name.
+    """
+    arrays = [value for value in operands if isinstance(value, (np.ndarray, np.generic))]
+    is_dubious = (
+        (name in _WARN_IF_EMPTY and ("ddof" in kwargs or len(operands) > 4 or any(not a.size for a in arrays)))
+        or (name in ("int", "float") and any(a.ndim for a in arrays))
+        or (name == "astype" and any(a.dtype.kind == "c" for a in arrays))
+    )
+    if is_dubious:
+        raise Unstageable(f"calls {name}() with a numpy array that it may warn about")
 
 
 def made(hosts: Hosts, code: str, value: Any, text: str) -> Any:
@@ -207,8 +253,15 @@ def made(hosts: Hosts, code: str, value: Any, text: str) -> Any:
 
 
 def _value(arg: Any) -> Any:
-    if type(arg) in (Array, Host):
+    """The value of an argument in the call that is traced; an array so that nothing can change it."""
+    if type(arg) is Host:
         return arg.value
+    if type(arg) is Array:
+        if not isinstance(arg.value, np.ndarray):
+            return arg.value
+        view = arg.value.view()
+        view.flags.writeable = False
+        return view
     if type(arg) in (list, tuple):
         return type(arg)(_value(item) for item in arg)
     if type(arg) is slice:

@@ -6,25 +6,36 @@ gate; library code runs if it only computes, on arguments from which everything 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 import functools
+import inspect
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import observer
+from autoimport.operators import heap, observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.text import Text
 from autoimport.staging import handed, special_methods, tf_internals, trust
-from autoimport.staging.arrays import Array, Method, as_tensors, compute, involves_host, is_numpy_function
+from autoimport.staging.arrays import (
+    Array,
+    Method,
+    as_tensors,
+    compute,
+    involves_host,
+    is_numpy_function,
+    require_no_warning,
+)
 from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import converted, gated, harmless
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader, class_attribute
 from autoimport.staging.sources import Source
+from autoimport.staging.values import is_numpy
 
 # These ask for no more than the type of their argument, which is guarded where the argument was read.
 _ABOUT_TYPE = frozenset({isinstance, issubclass, callable})
@@ -43,6 +54,19 @@ def _converts_array(fn: Any, args: tuple[Any, ...]) -> bool:
 
 def _all_known(args: tuple[Any, ...]) -> bool:
     return all(type(arg) is Host or type(arg) in SCALARS for arg in args)
+
+
+class Contents(heap.Place):
+    """What a TensorArray holds: branches and loops carry it like a variable."""
+
+    def read(self) -> Any:
+        return copy.copy(self.holder)
+
+    def write(self, value: Any) -> None:
+        self.holder._implementation = value._implementation
+
+    def __str__(self) -> str:
+        return "a TensorArray"
 
 
 class Caller:
@@ -154,10 +178,15 @@ class Caller:
             if isinstance(owner, tf.TensorArray):
                 raise Unstageable("changes a TensorArray that was made outside")
             self._reader.states.note(owner)
-        result = self._run(fn, args, kwargs)
-        if isinstance(owner, tf.TensorArray) and isinstance(result, tf.TensorArray):
+        if not isinstance(owner, tf.TensorArray):
+            return self._run(fn, args, kwargs)
+        # Below the decorator that complains, when the trace is over, of a result that nobody has used.
+        result = self._run(functools.partial(inspect.unwrap(function), owner), args, kwargs)
+        if isinstance(result, tf.TensorArray):
             # In eager mode `write` and its kin change the array itself, whether their result is used or not.
+            heap.record(Contents(owner))
             owner._implementation = result._implementation
+            return owner
         return result
 
     def _builtin(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -203,6 +232,9 @@ class Caller:
         objection = trust.objection(fn)
         if objection is not None:
             raise Unstageable(objection)
+        owner = getattr(fn, "__self__", None)
+        if is_numpy(owner) or is_numpy_function(fn):
+            require_no_warning(fn.__name__, (owner, *args) if is_numpy(owner) else args, kwargs)
         return self._run(fn, args, kwargs)
 
     def _dispatched(self, fn: Any, dispatch: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -239,7 +271,8 @@ class Caller:
         return cls(*args, **kwargs)
 
     def _run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        takes_tensors = trust.root(getattr(fn, "__module__", None)) == "tensorflow"
+        named = fn.func if isinstance(fn, functools.partial) else fn
+        takes_tensors = trust.root(getattr(named, "__module__", None)) == "tensorflow"
         exported = [self.export(arg, takes_tensors) for arg in args]
         return fn(*exported, **{key: self.export(arg, takes_tensors) for key, arg in kwargs.items()})
 

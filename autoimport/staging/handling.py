@@ -1,7 +1,8 @@
 """An exception that a handler of the person's takes in a trace -> whether eager code would meet it there too.
 
 In: the exception. Out: why not, or None. While a graph is built TensorFlow complains of other things, and in other
-words, than it does in eager mode, and Python of symbolic values where it would not of numbers.
+words, than it does in eager mode, and Python of symbolic values where it would not of numbers. Numpy raises there what
+it would only warn about.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def objection(error: BaseException) -> str | None:
     if any(trust.root(_module(frame)) != "autoimport" and trust.is_library(_module(frame)) for frame in frames):
         return f"handles a {name}, which eager code may not meet"
     raised = bool(frames) and frames[-1].f_code in (asserts.raise_.__code__, asserts.assert_.__code__)
-    if raised or isinstance(error, _OF_VALUES):
+    if raised or (isinstance(error, _OF_VALUES) and not isinstance(error, FloatingPointError)):
         return None
     return f"handles a {name}, which a symbolic value may have caused"
 

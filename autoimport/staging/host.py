@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Known, Number
 from autoimport.staging.sources import GuardBuilder, Source
 
@@ -49,7 +50,11 @@ class Hosts:
 
     def apply(self, fn: Callable[..., Any], template: str, *operands: Any) -> Any:
         """`fn(*operands)`, now and, by `template`, before each launch."""
-        value = fn(*(operand.value if isinstance(operand, Host) else operand for operand in operands))
+        try:
+            value = fn(*(operand.value if isinstance(operand, Host) else operand for operand in operands))
+        except Exception as error:
+            # Or the person's handler would be taken in the graph, whatever the next number is.
+            raise Unstageable(f"computes with a number, and Python says: {type(error).__name__}: {error}") from None
         texts = [self.code(operand) for operand in operands]
         if value is NotImplemented:
             return value

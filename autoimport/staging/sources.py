@@ -57,9 +57,14 @@ class Source:
 
 
 class GuardBuilder:
-    """Collects reads and guards in the order of the trace and compiles them."""
+    """Collects reads and guards in the order of the trace and compiles them.
+
+    Attributes:
+      within: the name of what makes a context for the whole check function, if it needs one.
+    """
 
     def __init__(self) -> None:
+        self.within = ""
         self.constants: dict[str, Any] = {}
         self.texts: list[str] = []
         self.pinned_objects: list[weakref.ref[Any]] = []
@@ -135,8 +140,10 @@ class GuardBuilder:
     def compile(self, inputs: list[str]) -> Check:
         """The check function; its list holds the values of `inputs` in order."""
         self._require_apart()
-        body = "\n        ".join([*self._lines, f"return [{', '.join(inputs)}]"])
-        text = f"def check(g, c, a):\n    try:\n        {body}\n    except Exception: return -1\n"
+        body = "\n            ".join([*self._lines, f"return [{', '.join(inputs)}]"])
+        context = f"with {self.within}()" if self.within else "if True"
+        text = f"def check(g, c, a):\n    try:\n        {context}:\n            {body}\n"
+        text += "    except Exception: return -1\n"
         space = dict(self.constants)
         exec(compile(text, "<autoimport guard>", "exec"), space)
         return space["check"]  # type: ignore[no-any-return]

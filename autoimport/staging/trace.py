@@ -19,7 +19,7 @@ import tensorflow as tf
 from autoimport.operators import heap, observer, text
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import handling, inspection, log, registry, special_methods, storing, texts, tf_internals, trust
-from autoimport.staging.arrays import Array
+from autoimport.staging.arrays import Array, warnings_as_errors
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
@@ -334,7 +334,8 @@ class Trace(observer.Observer):
                     self.reader.wrap(value, Source(f"a[{index}]", parameters[index]))
                     for index, value in enumerate(args)
                 ]
-                builds.append(plan.plan(form(*wrapped)))
+                with warnings_as_errors():
+                    builds.append(plan.plan(form(*wrapped)))
                 commits.extend(
                     (plan.old(entry.at), entry.key, plan.plan(entry.value), entry.commit)
                     for entry in self.log.entries.values()
