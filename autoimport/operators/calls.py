@@ -14,7 +14,7 @@ from autoimport.operators.formatting import method_of_string
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Number
 from autoimport.operators.symbolic import in_graph, is_symbolic
-from autoimport.operators.undefined import MaybeNone, NumberOrTensor
+from autoimport.operators.undefined import Either, MaybeNone, NumberOrTensor
 
 Operator = Callable[..., Any]
 
@@ -65,6 +65,10 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         text = method_of_string(fn, args)
         if text is not None:
             return text[0](*text[1], **kwargs)
+    if fn is tf.cast and args and isinstance(args[0], Either):
+        # Of either type, the result is of one.
+        either = args[0]
+        return tf.where(either.present, *(call(fn, x, *args[1:], **kwargs) for x in (either.value, either.other)))
     args = tuple(_argument(fn, arg) for arg in args)
     kwargs = {name: _argument(fn, arg) for name, arg in kwargs.items()}
     if fn is tf.constant:
