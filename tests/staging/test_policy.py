@@ -143,7 +143,11 @@ def test_a_refused_function_stays_eager_and_says_which_line_stood_in_the_way() -
     with staging_after(1):
         site = same(program).sites["noisy"]
     line = site.facts.line + 2
-    assert ("eager", "calls Random.random, whose effects are unknown", line) == (site.state, site.reason, site.reason_line)
+    assert ("eager", "calls Random.random, whose effects are unknown", line) == (
+        site.state,
+        site.reason,
+        site.reason_line,
+    )
 
 
 def test_an_inner_function_does_not_wait_for_a_caller_that_is_called_once() -> None:
