@@ -121,8 +121,6 @@ _FRAME_GETTERS = {"_getframe", "currentframe"}
 _HARMLESS: frozenset[type] = frozenset().union(
     (ast.Expr, ast.Return, ast.Assign, ast.Pass, ast.Global, ast.Nonlocal),
     (ast.Compare, ast.Constant, ast.Name, ast.Tuple, ast.List, ast.Dict, ast.Set),
-    (ast.Add, ast.Sub, ast.Mult, ast.MatMult, ast.Div, ast.FloorDiv, ast.Pow),
-    (ast.LShift, ast.RShift, ast.BitOr, ast.BitXor, ast.BitAnd, ast.Invert, ast.UAdd, ast.USub),
     (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Load, ast.Store),
 )
 
@@ -151,6 +149,8 @@ class _Finder:
     def visit(self, node: Any) -> None:
         kind = type(node)
         fn = self.function
+        if _is_constant(node):
+            return
         if fn is not None and kind not in _HARMLESS:
             fn.can_differ = True
         special = _SPECIAL.get(kind)
@@ -284,6 +284,15 @@ _SPECIAL: dict[type, Any] = {
     ast.Tuple: _Finder.visit_display,
     ast.List: _Finder.visit_display,
 }
+
+
+def _is_constant(node: Any) -> bool:
+    """Whether it is a constant, or arithmetic on constants, which CPython does when it compiles."""
+    if isinstance(node, ast.UnaryOp):
+        return _is_constant(node.operand)
+    if isinstance(node, ast.BinOp):
+        return _is_constant(node.right) and _is_constant(node.left)
+    return isinstance(node, ast.Constant)
 
 
 def _frame_function(call: ast.Call) -> str | None:

@@ -144,6 +144,8 @@ HARMLESS = [
     "z = x\nreturn z, y",
     "return x <= y",
     "return [x, {y: 1}]",
+    "return -1",
+    "return x, 2 * (3 + 4j)",
 ]
 
 
@@ -158,6 +160,7 @@ def test_a_body_in_which_nothing_can_differ_has_no_gate(body: str) -> None:
         "g(x)",
         "return x * 2 + y",
         "return -x",
+        "return 2 * 3 * x",
         "x.y",
         "x[y]",
         "return g",
