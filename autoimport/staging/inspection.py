@@ -34,12 +34,31 @@ _FALLIBLE = frozenset(
         "CheckNumerics", "CheckNumericsV2", "Cholesky", "MatrixSolve", "MatrixInverse", "MatrixTriangularSolve", "Lu",
         "Qr", "SelfAdjointEigV2", "Svd", "StringToNumber", "DecodeRaw", "DecodeBase64", "ScatterNd",
         "TensorScatterUpdate", "TensorScatterAdd", "SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin",
-        "SegmentProd", "SparseToDense", "InTopKV2", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div",
-        "Pow", "TensorListGetItem", "TensorListSetItem", "TensorListPopBack", "EnsureShape", "IteratorGetNext",
+        "SegmentProd", "SparseToDense", "InTopKV2",
+        "TensorListGetItem", "TensorListSetItem", "TensorListPopBack", "EnsureShape", "IteratorGetNext",
         "OptionalGetValue", "RaggedGather", "ResourceScatterUpdate", "ResourceScatterAdd", "Bucketize", "Substr",
         "OneHot", "Bincount", "DenseBincount",
     }
 )  # fmt: skip
+# What can fail for integers: a division by zero, a negative power.
+_FALLIBLE_INTEGERS = frozenset({"FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div", "RealDiv", "Pow"})
+# Whatever integers these get behind their first input, they do not fail; to others those are indices, sizes and axes.
+_TAKE_ANY_INTEGERS = frozenset(
+    {
+        "Add", "AddV2", "AddN", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "Equal", "NotEqual", "Less",
+        "LessEqual", "Greater", "GreaterEqual", "Select", "SelectV2", "ClipByValue", "Pack", "IdentityN", "MatMul",
+        "BatchMatMulV2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "AssignVariableOp", "AssignAddVariableOp",
+        "AssignSubVariableOp", "If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile",
+        "PartitionedCall", "StatefulPartitionedCall", "StatelessRandomUniformV2", "StatelessRandomNormalV2",
+        "StatelessTruncatedNormalV2",
+        "StatelessRandomUniformIntV2", "StatelessRandomUniformFullIntV2", "StatelessMultinomial", "TensorListReserve",
+        "EmptyTensorList", "TensorListPushBack", "StringFormat", "PrintV2",
+    }
+)  # fmt: skip
+# Nor do these, whatever the size of what they reduce to a known one.
+_TAKE_ANY_SIZES = frozenset(
+    {"Sum", "Mean", "Max", "Min", "Prod", "All", "Any", "Size", "Shape", "Rank", "L2Loss", "Identity"}
+)
 # Stateful by name only: they read, check, or are as stateful as what they contain.
 _CHANGES_NOTHING = frozenset(
     {
@@ -48,6 +67,7 @@ _CHANGES_NOTHING = frozenset(
         "CheckNumericsV2",
     }
 )  # fmt: skip
+_HANDLES = (tf.resource, tf.variant)
 # What a launch pays for a branch, and for a loop, beside the operations in them.
 _BRANCH_COST = 3
 _LOOP_COST = 100
@@ -108,35 +128,67 @@ def order(graph: Any, file: str) -> bool:
     Returns:
       Whether that could be done for all operations that can fail; then any failed launch may run again eagerly.
     Raises:
-      Unstageable: it could not be done for a check of ours.
+      Unstageable: it could not be done, since what can fail depends on what has been changed.
     """
     checks: list[Any] = []
     changes: list[Any] = []
     since: set[Any] = set()
+    changed: set[str] = set()
     recoverable = True
     for operation in graph.get_operations():
         is_check, can_fail, is_change = _contents(graph, operation)
-        if changes and operation.op_def.is_stateful and operation.type not in ("Placeholder", "Assert"):
+        if changes and _sees(operation, changed):
             since.add(operation)
-        if can_fail and (is_change or not since.isdisjoint(_ancestors(operation))):
-            if is_check:
-                reason = "checks a condition after it has changed a variable"
-                raise _at(Unstageable(reason, "check first"), operation, file)
+        depends = not since.isdisjoint(_ancestors(operation))
+        if can_fail and (is_change or depends):
+            if is_check or depends:
+                what = "checks a condition" if is_check else f"may fail ({operation.type})"
+                raise _at(Unstageable(f"{what} after it has changed a variable", "check first"), operation, file)
             recoverable = False
         elif can_fail:
             checks.append(operation)
         if is_change:
             changes.append(operation)
             since.add(operation)
+            changed.update(tensor.name for tensor in operation.inputs if tensor.dtype in _HANDLES)
     for operation in changes:
         tf_internals.run_after(operation, [check for check in checks if check is not operation])
     return recoverable
 
 
+def _may_not_divide(operation: Any) -> bool:
+    """Whether a division of integers may be one by zero, a power of theirs one by a negative number."""
+    if not operation.outputs[0].dtype.is_integer:
+        return False
+    by = tf.get_static_value(operation.inputs[1])
+    return by is None or bool((by < 0).any() if operation.type == "Pow" else (by == 0).any())
+
+
+def _is_told_where(operation: Any) -> bool:
+    """Whether an operation gets integers of which nobody knows, while the graph is built, whether they fit."""
+    later = operation.inputs[1:]
+    return any(tensor.dtype.is_integer and tensor.op.type != "Const" for tensor in later)
+
+
+def _sees(operation: Any, changed: set[str]) -> bool:
+    """Whether an operation may see a change of one of these variables, or of something that has no handle."""
+    if not operation.op_def.is_stateful or operation.type in ("Placeholder", "Assert"):
+        return False
+    handles = [tensor.name for tensor in operation.inputs if tensor.dtype in _HANDLES]
+    return not handles or not changed.isdisjoint(handles)
+
+
 def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
     """Whether an operation, or one in its branches or body, is a check of ours, can fail, or changes state."""
     is_check = operation.type == "Assert"
-    can_fail = is_check or operation.type in _FALLIBLE or any(not t.shape.is_fully_defined() for t in operation.outputs)
+    can_fail = (
+        is_check
+        or operation.type in _FALLIBLE
+        or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
+        or (operation.type not in _TAKE_ANY_INTEGERS and _is_told_where(operation))
+        or any(not tensor.shape.is_fully_defined() for tensor in operation.outputs)
+        or (operation.type not in _TAKE_ANY_SIZES and any(not t.shape.is_fully_defined() for t in operation.inputs))
+    )
     is_change = _changes_something(operation)
     for inner in tf_internals.inner_graphs(graph, operation):
         for below in inner.get_operations():

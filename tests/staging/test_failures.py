@@ -1,0 +1,51 @@
+"""A launch that fails leaves behind what eager Python would have left at the failing operation."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.staging.programs import same
+
+# What fails for k = 3, by an index, a size, an axis, or a value; `v` is a vector of four.
+FAILING = [
+    "tf.slice(v, [k], [2])",
+    "v[k + 1]",
+    "tf.gather(v, k + 1)",
+    "tf.reshape(v, [k, -1])",
+    "tf.split(v, [k, 5 - k - k // 3])[0]",
+    "tf.concat([v[None], tf.ones([1, k + 1 + k // 3])], 0)",
+    "tf.tile(v, [2 - k])",
+    "tf.broadcast_to(v, [k, 4 + k // 3])",
+    "tf.math.top_k(v, k + k // 3 * 2).values",
+    "tf.argmax(v, k - 2)",
+    "tf.cumsum(v, k - 2)",
+    "tf.roll(v, 1, k - 2)",
+    "tf.linalg.cholesky(tf.eye(2) * tf.cast(3 - k, tf.float32))",
+    "v * tf.cast(6 // (3 - k), tf.float32)",
+    "tf.matmul(v[None], tf.ones([3 + k // 2 + k // 3, 1]))",
+]
+
+
+@pytest.mark.parametrize("what", FAILING)
+@pytest.mark.parametrize("source", ["u", "w"])
+def test_variables_and_python_are_left_as_eager_leaves_them(what: str, source: str) -> None:
+    same(
+        f"""
+        w = tf.Variable([1., 2., 3., 4.])
+        u = tf.constant([1., 2., 3., 4.])
+        H = []
+        def f(k):
+            w.assign_add([1., 1., 1., 1.])
+            H.append(1)
+            v = {source} * 1.
+            y = {what}
+            w.assign(w * .5)
+            H.append(2)
+            return tf.reduce_sum(tf.cast(y, tf.float32))
+        def main():
+            for k in (2, 2, 2, 3, 2, 3):
+                try: show(f(tf.constant(k)))
+                except tf.errors.OpError as error: print(type(error).__name__)
+                show(w, H)
+        """
+    )
