@@ -16,7 +16,7 @@ X = tf.constant(1)
 LENGTHS = (0, 1, 2, 4)
 TENSORS = [tf.range(1, n + 1) for n in LENGTHS]
 LISTS = [list(range(1, n + 1)) for n in LENGTHS]
-DATASETS = [tf.data.Dataset.range(1, n + 1).map(lambda v: tf.cast(v, tf.int32)) for n in LENGTHS]
+DATASETS = [tf.data.Dataset.from_tensor_slices(tf.range(1, n + 1)) for n in LENGTHS]
 ITEMS = {"tensor": TENSORS, "list": LISTS, "dataset": DATASETS}
 
 

@@ -15,7 +15,7 @@ X = tf.constant(2)
 COUNTS = [(n, X) for n in (0, 1, 3)] + [(tf.constant(n), X) for n in (0, 1, 3)]
 ITEMS = {
     "tensor": [tf.range(n) for n in (0, 1, 3)],
-    "dataset": [tf.data.Dataset.range(n).map(lambda v: tf.cast(v, tf.int32)) for n in (0, 1, 3)],
+    "dataset": [tf.data.Dataset.from_tensor_slices(tf.range(n)) for n in (0, 1, 3)],
 }
 
 
