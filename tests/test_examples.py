@@ -30,6 +30,7 @@ GRAPHS = {
     "loop_over_rows": {"farthest_by_loop", "farthest_at_once"},
     "matrix_products": {"largest_eigenvalue"},
     "nested_control_flow": {"count_primes", "first_gap"},
+    "plain_loop": {"<module>"},
     "print_every_call": {"improve"},
     "recurrent_network": {"train", "Network.scores", "accuracy"},
     "small_cnn": {"train_step", "count_right"},
@@ -48,8 +49,8 @@ class Run:
     report: dict[str, Any]
 
     def graphs(self) -> set[str]:
-        """The functions that have been graphs."""
-        return {site["name"] for site in self.report["sites"] if (site["kind"], site["state"]) == ("function", "graph")}
+        """The functions, and the code at top level, that have been graphs."""
+        return {site["name"] for site in self.report["sites"] if site["state"] == "graph"}
 
 
 class Programs:
