@@ -58,6 +58,7 @@ def while_(
             break
         if not go:
             return
+        _repeat()
         body()
 
     def step(_: Any) -> tuple[Any, ...]:
@@ -126,6 +127,7 @@ def _python_for(
 ) -> None:
     """Iterate in Python. Once a jump depends on the graph, the rest of the iterations are conditional."""
     for item in items:
+        _repeat()
         go = True if extra_test is None else extra_test()
         if is_symbolic(go):
             if_(go, lambda item=item: body(item), lambda: None, get, set, names, len(names))  # type: ignore[misc]
@@ -136,6 +138,13 @@ def _python_for(
             go = extra_test()
             if not is_symbolic(go) and not go:
                 break  # before the next item is asked for
+
+
+def _repeat() -> None:
+    """One more iteration of a Python loop is put into the graph."""
+    trace = observer.current()
+    if trace is not None:
+        trace.repeat()
 
 
 class _Again(Exception):

@@ -80,6 +80,9 @@ class Observer(Protocol):
     def prints(self, printed: Any) -> None:
         """Call `print` after each launch with `printed`, its arguments as a tuple and a dict; see `text.hand_on`."""
 
+    def repeat(self) -> None:
+        """A Python loop begins one more iteration: Unstageable when the graph has grown too large."""
+
     def effect(self, what: str) -> NoReturn:
         """Something that no trace can hold (print, import, class definition): raises Unstageable."""
 

@@ -106,6 +106,11 @@ def outermost_graph() -> Any:
     return graph
 
 
+def size_of_current_graph() -> int:
+    """The number of operations so far in the graph under construction."""
+    return int(ops.get_default_graph().version)
+
+
 def placeholder(graph: Any, dtype: Any, shape: Any) -> Any:
     """A new input of `graph`, made from within any graph nested in it."""
     with graph.as_default(), ops.control_dependencies(None):

@@ -39,6 +39,9 @@ class NeedsHost(BaseException):
         self.text = text
 
 
+# A graph that a Python loop makes larger than this takes longer to trace than most programs run.
+MOST_OPERATIONS = 20_000
+
 # One trace at a time: TensorFlow's own tracing takes locks, and two traces of one site would be a waste.
 lock = threading.RLock()
 
@@ -306,6 +309,11 @@ class Trace(observer.Observer):
 
     def _has_printed(self) -> bool:
         return text.is_printing() or any(kind == "print" for kind, _, _ in self.log.entries)
+
+    def repeat(self) -> None:
+        # In a branch or body the loop grows an inner graph; the outermost one alone would not see it.
+        if tf_internals.size_of_current_graph() > MOST_OPERATIONS:
+            raise Unstageable(f"unrolls a Python loop into more than {MOST_OPERATIONS} operations", "loop over tf.range")
 
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)

@@ -168,3 +168,18 @@ def test_an_inner_function_does_not_wait_for_a_caller_that_is_called_once() -> N
         site = same(program).sites["step"]
     assert "graph" == site.state
     assert site.graph_calls >= 6
+
+
+def test_a_loop_that_would_make_a_huge_graph_stays_python() -> None:
+    program = """
+    def long(x, n):
+        for _ in range(n):
+            x = x * 1.0001
+        return x
+    def main():
+        for n in (5, 25_000, 25_000):
+            show(long(tf.constant(1.0), n))
+    """
+    with staging_after(1):
+        site = same(program).sites["long"]
+    assert "unrolls a Python loop into more than 20000 operations" == site.reason

@@ -213,3 +213,11 @@ def test_an_output_that_feeds_another_is_found() -> None:
     assert tf_internals.one_output_feeds_another(graph(chained))
     assert not tf_internals.one_output_feeds_another(graph(lambda x: (tf.sin(x), x * 2.0)))
     assert not tf_internals.one_output_feeds_another(graph(lambda x: (tf.cast(x, tf.int32), x * 2.0)))
+
+
+def test_the_size_of_the_graph_under_construction_is_known_without_counting() -> None:
+    with tf.Graph().as_default():
+        before = tf_internals.size_of_current_graph()
+        tf.constant(1.0)
+        tf.constant(2.0)
+        assert before + 2 == tf_internals.size_of_current_graph()
