@@ -313,7 +313,9 @@ class Trace(observer.Observer):
     def repeat(self) -> None:
         # In a branch or body the loop grows an inner graph; the outermost one alone would not see it.
         if tf_internals.size_of_current_graph() > MOST_OPERATIONS:
-            raise Unstageable(f"unrolls a Python loop into more than {MOST_OPERATIONS} operations", "loop over tf.range")
+            raise Unstageable(
+                f"unrolls a Python loop into more than {MOST_OPERATIONS} operations", "loop over tf.range"
+            )
 
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
