@@ -6,18 +6,16 @@ gate; library code runs if it only computes, on arguments from which everything 
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import enum
 import functools
-import inspect
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import heap, observer
+from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.text import Text
@@ -54,19 +52,6 @@ def _converts_array(fn: Any, args: tuple[Any, ...]) -> bool:
 
 def _all_known(args: tuple[Any, ...]) -> bool:
     return all(type(arg) is Host or type(arg) in SCALARS for arg in args)
-
-
-class Contents(heap.Place):
-    """What a TensorArray holds: branches and loops carry it like a variable."""
-
-    def read(self) -> Any:
-        return copy.copy(self.holder)
-
-    def write(self, value: Any) -> None:
-        self.holder._implementation = value._implementation
-
-    def __str__(self) -> str:
-        return "a TensorArray"
 
 
 class Caller:
@@ -178,15 +163,10 @@ class Caller:
             if isinstance(owner, tf.TensorArray):
                 raise Unstageable("changes a TensorArray that was made outside")
             self._reader.states.note(owner)
-        if not isinstance(owner, tf.TensorArray):
-            return self._run(fn, args, kwargs)
-        # Below the decorator that complains, when the trace is over, of a result that nobody has used.
-        result = self._run(functools.partial(inspect.unwrap(function), owner), args, kwargs)
-        if isinstance(result, tf.TensorArray):
+        result = self._run(fn, args, kwargs)
+        if isinstance(owner, tf.TensorArray) and isinstance(result, tf.TensorArray):
             # In eager mode `write` and its kin change the array itself, whether their result is used or not.
-            heap.record(Contents(owner))
             owner._implementation = result._implementation
-            return owner
         return result
 
     def _builtin(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -271,8 +251,7 @@ class Caller:
         return cls(*args, **kwargs)
 
     def _run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        named = fn.func if isinstance(fn, functools.partial) else fn
-        takes_tensors = trust.root(getattr(named, "__module__", None)) == "tensorflow"
+        takes_tensors = trust.root(getattr(fn, "__module__", None)) == "tensorflow"
         exported = [self.export(arg, takes_tensors) for arg in args]
         return fn(*exported, **{key: self.export(arg, takes_tensors) for key, arg in kwargs.items()})
 
