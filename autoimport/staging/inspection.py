@@ -186,8 +186,8 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
         or operation.type in _FALLIBLE
         or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
         or (operation.type not in _TAKE_ANY_INTEGERS and _is_told_where(operation))
-        or any(not tensor.shape.is_fully_defined() for tensor in operation.outputs)
-        or (operation.type not in _TAKE_ANY_SIZES and any(not t.shape.is_fully_defined() for t in operation.inputs))
+        or (operation.type != "Placeholder" and any(_is_of_unknown_size(tensor) for tensor in operation.outputs))
+        or (operation.type not in _TAKE_ANY_SIZES and any(_is_of_unknown_size(tensor) for tensor in operation.inputs))
     )
     is_change = _changes_something(operation)
     for inner in tf_internals.inner_graphs(graph, operation):
@@ -195,6 +195,11 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
             inside = _contents(inner, below)
             is_check, can_fail, is_change = is_check or inside[0], can_fail or inside[1], is_change or inside[2]
     return is_check, can_fail, is_change
+
+
+def _is_of_unknown_size(tensor: Any) -> bool:
+    """Handles are of no size, though the graph may not know that."""
+    return tensor.dtype not in (tf.resource, tf.variant) and not tensor.shape.is_fully_defined()
 
 
 def _ancestors(operation: Any) -> set[Any]:
