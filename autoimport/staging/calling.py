@@ -50,6 +50,12 @@ def _converts_array(fn: Any, args: tuple[Any, ...]) -> bool:
     return len(args) == 1 and type(args[0]) is Array and any(fn is kind for kind in (int, float, bool, abs))
 
 
+def _is_known_tensor(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return involves_host(value) and all(type(item) in (Host, int, float) for item in value)
+    return type(value) in (Host, Array)
+
+
 def _all_known(args: tuple[Any, ...]) -> bool:
     return all(type(arg) is Host or type(arg) in SCALARS for arg in args)
 
@@ -62,7 +68,7 @@ class Caller:
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
-        if args and type(args[0]) in (Host, Array) and (fn is tf.constant or fn is tf.convert_to_tensor):
+        if args and (fn is tf.constant or fn is tf.convert_to_tensor) and _is_known_tensor(args[0]):
             return self._to_tensor(*args, **kwargs)
         if not kwargs and any(type(arg) is Host for arg in args) and _is_pure_host(fn) and _all_known(args):
             return self._reader.hosts.call(fn, args)
@@ -116,6 +122,8 @@ class Caller:
             raise Unstageable("makes a tensor of another shape of a number or array")
         if type(value) is Host:
             return self._reader.hosts.tensor(value, dtype)
+        if type(value) in (list, tuple):
+            return self._reader.hosts.vector(value, dtype)
         return value.__tf_tensor__(dtype)
 
     def _seen(self, value: Any) -> Any:

@@ -185,7 +185,7 @@ class Mind:
         start = time.perf_counter()
         closure = cells.__closure__ if cells is not None else ()
         names = cells.__code__.co_freevars if cells is not None else ()
-        trace = Trace(namespace, closure, names, self._changing)
+        trace = Trace(namespace, closure, names, self._changing, self._policy.largest_graph())
         try:
             return trace.run(form_of(site, namespace, cells), args, site.facts.parameters)
         except NeedsHost as number:

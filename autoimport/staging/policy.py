@@ -15,6 +15,9 @@ TRACE_COST_WITH_LOOP = 8
 MANY_OPERATIONS = 1000
 # A launch costs what some eight eager operations cost.
 LEAST_OPERATIONS = 9
+# A graph of so many operations is always worth a try, and one of so many never.
+ANY_OPERATIONS = 2_000
+MOST_OPERATIONS = 20_000
 MOST_SPECIALISATIONS = 8
 MOST_FAILURES = 2
 MOST_BAILS = 5
@@ -32,6 +35,7 @@ class Policy:
         self._specialisations = 0
         self.failures = 0
         self._bails = 0
+        self._operations = 0
 
     @property
     def waits(self) -> bool:
@@ -49,11 +53,21 @@ class Policy:
 
     def is_worthwhile(self, operations: int) -> bool:
         """Note what one eager call runs; whether a trace is worth a thought at all."""
+        self._operations = operations
         if self._fixed is not None:
             return True
         if self._has_loop and operations >= MANY_OPERATIONS:
             self._wait = 2
         return operations >= LEAST_OPERATIONS
+
+    def largest_graph(self) -> int:
+        """How many operations a trace may make: it shall not cost more than what has been spent eagerly.
+
+        A Python loop that is unrolled would otherwise be traced for longer than the program runs.
+        """
+        if self._fixed is not None:
+            return MOST_OPERATIONS
+        return min(MOST_OPERATIONS, max(ANY_OPERATIONS, self._waited * self._operations // TRACE_COST))
 
     def pays(self, operations: int) -> bool:
         """Whether a graph of so many operations is faster than eager."""

@@ -39,9 +39,6 @@ class NeedsHost(BaseException):
         self.text = text
 
 
-# A graph that a Python loop makes larger than this takes longer to trace than most programs run.
-MOST_OPERATIONS = 20_000
-
 # One trace at a time: TensorFlow's own tracing takes locks, and two traces of one site would be a waste.
 lock = threading.RLock()
 
@@ -55,7 +52,9 @@ class Trace(observer.Observer):
         cells: tuple[types.CellType, ...],
         names: tuple[str, ...],
         changing: Changing,
+        largest: int,
     ) -> None:
+        self._largest = largest
         self._graph: Any = None
         self.log = Log()
         self.reader = Reader(lambda: self._graph, changing, self.log.touches)
@@ -312,10 +311,8 @@ class Trace(observer.Observer):
 
     def repeat(self) -> None:
         # In a branch or body the loop grows an inner graph; the outermost one alone would not see it.
-        if tf_internals.size_of_current_graph() > MOST_OPERATIONS:
-            raise Unstageable(
-                f"unrolls a Python loop into more than {MOST_OPERATIONS} operations", "loop over tf.range"
-            )
+        if tf_internals.size_of_current_graph() > self._largest:
+            raise Unstageable(f"unrolls a Python loop into more than {self._largest} operations", "loop over tf.range")
 
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
