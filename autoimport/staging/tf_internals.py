@@ -241,13 +241,3 @@ def run_recorded(function: Any, inputs: Sequence[Any], config: bytes) -> list[An
         return list(function._call_flat([], list(inputs)) or ())
     finally:
         _context.function_call_options = before
-
-
-def runtime_error(error: BaseException) -> BaseException:
-    """What eager code would raise for a status that the runtime reported."""
-    status = ops.raise_from_not_ok_status
-    try:
-        status(error, None)
-    except BaseException as translated:
-        return translated
-    return error

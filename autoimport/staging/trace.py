@@ -63,7 +63,6 @@ class Trace(observer.Observer):
         self._globals = Source("g", "")
         self._cells = {id(cell): Source(f"c[{i}]", names[i]) for i, cell in enumerate(cells)}
         self.callees: Counter[registry.Site] = Counter()
-        self._bails = False
         self._recoverable = True
         self._handles = False
 
@@ -88,9 +87,6 @@ class Trace(observer.Observer):
     def _space(self, namespace: dict[str, Any]) -> Source:
         if namespace is self._namespace:
             return self._globals
-        return self._globals_of(namespace)
-
-    def _globals_of(self, namespace: dict[str, Any]) -> Source:
         source = self.reader.source_of(namespace)
         if source is None:
             source = Source(self.reader.builder.constant(namespace), namespace.get("__name__", "?"))
@@ -318,7 +314,6 @@ class Trace(observer.Observer):
         raise Unstageable(what)
 
     def bail_if(self, condition: Any, why: str) -> None:
-        self._bails = True
         tf.raw_ops.Assert(condition=tf.logical_not(condition), data=[tf.constant(f"{BAIL}: {why}")])
 
     # The whole --------------------------------------------------------------------------------------------------
