@@ -12,13 +12,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, TypeGuard, TypeVar
 
 from autoimport import config
-from autoimport.cache import MEGABYTE, Store, default_folder, read_file
+from autoimport.cache import MEGABYTE, Store, default_folder, read_source
 from autoimport.convert.facts import Converted
 from autoimport.convert.key import content_key
 from autoimport.distributions import resolve, volunteers
@@ -127,9 +127,9 @@ class _Comparing(_Converting):
     @part_of_import
     def get_code(self, fullname: str) -> CodeType | None:
         theirs = super(_Converting, self).get_code(fullname)
-        found = read_file(self.path)
+        source = read_source(self.path)
         try:
-            is_changed = found is None or theirs != compile(found[0], self.path, "exec", dont_inherit=True)
+            is_changed = source is None or theirs != compile(source, self.path, "exec", dont_inherit=True)
         except (SyntaxError, ValueError):
             is_changed = True
         if is_changed:
@@ -169,8 +169,8 @@ def _swapped(ours: type[SourceFileLoader], loader: SourceFileLoader) -> SourceFi
 def code_from_cache(loader: SourceFileLoader, fullname: str) -> CodeType | None:
     """The module's converted code if it is in the cache, its gates made to work."""
     # Not `get_data`, which takes three times as long: nothing is executed of what is read here.
-    found = read_file(loader.path)
-    return None if found is None else load_cached(found[0], loader.path, _name_of(fullname))
+    source = read_source(loader.path)
+    return None if source is None else load_cached(source, loader.path, _name_of(fullname))
 
 
 def code_from_source(loader: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -201,12 +201,8 @@ def load_cached(source: bytes, path: str, name: str, variant: str = "") -> CodeT
         if entry is None:
             return None
 
-        count = len(entry.gates)
-
-        # Holds neither the module's code nor, as long as the entry is there, its text: Python forgets both, too.
-        def load_forms() -> tuple[CodeType | None, ...]:
-            return store().load_forms(key, path) or _forms_again(path, name, key, count)
-
+        # Not a closure, whose cells would be five objects more for the garbage collector to visit.
+        load_forms = partial(_load_forms, path, name, key, len(entry.gates))
         _register(entry, name, path, load_forms, gates=entry.gates, started=started)
         return entry.code
     except Exception as error:
@@ -279,13 +275,19 @@ def _register(
 _register_module: Callable[..., Any] | None = None
 
 
-def _forms_again(path: str, name: str, key: str, count: int) -> tuple[CodeType | None, ...]:
-    """The graph forms of a module whose entry has gone or is damaged; none if its file is another one by now."""
-    found = read_file(path)
+def _load_forms(path: str, name: str, key: str, count: int) -> tuple[CodeType | None, ...]:
+    """The graph forms of a module: from the store, where Python, too, keeps what it has read of a module.
+
+    If its entry has gone or is damaged they are made again; there are none if its file is another one by now.
+    """
+    forms = store().load_forms(key, path)
+    if forms is not None:
+        return forms
+    source = read_source(path)
     is_main = name == "__main__"
-    if found is not None and key.startswith(content_key(found[0], is_main=is_main)):
+    if source is not None and key.startswith(content_key(source, is_main=is_main)):
         try:
-            converted = _converted(found[0], path, name, key, None)
+            converted = _converted(source, path, name, key, None)
             if converted is not None and len(converted.forms) == count:
                 return converted.forms
         except Exception as error:

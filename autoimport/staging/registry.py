@@ -92,7 +92,7 @@ class Site:
         self.module.gates[self.index] = 1
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Module:
     """A converted module that was loaded in this process."""
 
@@ -165,9 +165,10 @@ def register_module(
       cached: whether the conversion came from the cache; convert_ms: what it cost.
       gates: 1 for each function with a graph form, else 0; None to ask `functions`, which may be made on first need.
     """
-    from autoimport.staging import gate
+    if not hasattr(builtins, "@enter"):
+        from autoimport.staging import gate
 
-    gate.expose()
+        gate.expose()
     with _lock:
         twin = modules.get(key)
         if twin is not None:
