@@ -13,6 +13,7 @@ from autoimport.operators.access import iterate
 from autoimport.operators.formatting import method_of_string
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Number
+from autoimport.operators.numpy_values import NumpyMethod
 from autoimport.operators.symbolic import in_graph, is_symbolic
 from autoimport.operators.undefined import Either, MaybeNone, NumberOrTensor
 
@@ -50,6 +51,8 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     known = _OPERATORS.get(id(fn))
     if known is not None:
         return known[1](*args, **kwargs)
+    if type(fn) is NumpyMethod:
+        return fn(*args, **kwargs)
     getter = operator_functions.GETTERS.get(type(fn))
     if getter is not None:
         return getter(fn, *args, **kwargs)

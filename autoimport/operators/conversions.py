@@ -10,12 +10,13 @@ from autoimport.operators.checks import refuse
 from autoimport.operators.logic import condition
 from autoimport.operators.number_arithmetic import FAR
 from autoimport.operators.numbers import Number
+from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.undefined import MaybeNone
 
 
 def _scalar(x: Any, what: str) -> Any:
     """The tensor of a scalar of numbers."""
-    tensor = tf.convert_to_tensor(x)
+    tensor = x.scalar() if isinstance(x, NumpyValue) else tf.convert_to_tensor(x)
     if tensor.shape.rank != 0:
         if tensor.shape.rank is not None:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
@@ -25,8 +26,10 @@ def _scalar(x: Any, what: str) -> Any:
     return tensor
 
 
-def to_int(x: Any) -> Number:
+def to_int(x: Any) -> Any:
     """`int(x)`: truncates towards zero."""
+    if type(x) is Later:
+        return Later.of(int, (x,), {})
     if isinstance(x, MaybeNone):
         x = x.resolve()
     if isinstance(x, Number):
@@ -40,8 +43,10 @@ def to_int(x: Any) -> Number:
     return Number(int, tensor, max(low, -FAR), min(high, FAR))
 
 
-def to_float(x: Any) -> Number:
+def to_float(x: Any) -> Any:
     """`float(x)`: every float32 is a float64 too, and so is an int up to 2**53."""
+    if type(x) is Later:
+        return Later.of(float, (x,), {})
     if isinstance(x, MaybeNone):
         x = x.resolve()
     return Number(float, x.float64() if isinstance(x, Number) else _scalar(x, "float"))

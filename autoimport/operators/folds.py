@@ -13,7 +13,7 @@ from autoimport.operators import logic, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.lists import stand_in
-from autoimport.operators.numbers import Number
+from autoimport.operators.numbers import Number, Outranking
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
@@ -71,6 +71,8 @@ def _choose(decide: Any, new: Any, old: Any) -> Any:
 
     if new is old:
         return old
+    if isinstance(new, Outranking) or isinstance(old, Outranking):
+        return if_exp(decide, lambda: new, lambda: old)
     number_types = (Number, int, float, bool)
     if isinstance(new, number_types) and isinstance(old, number_types):
         a, b = Number.of(new), Number.of(old)

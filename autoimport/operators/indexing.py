@@ -9,7 +9,7 @@ import tensorflow as tf
 from autoimport.operators import observer
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.lists import TensorList
-from autoimport.operators.numbers import DTYPES, Number
+from autoimport.operators.numbers import DTYPES, Number, Outranking
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
@@ -27,6 +27,8 @@ def item(obj: Any, key: Any) -> Any:
     """`obj[key]` where `key` is symbolic."""
     if isinstance(obj, TensorList):
         return obj[key]
+    if isinstance(obj, Outranking):
+        return obj[key]  # type: ignore[index]
     if isinstance(obj, MaybeNone):
         return item(obj.resolve(), key)
     if is_symbolic(obj) or isinstance(obj, (tf.Tensor, tf.Variable)):
@@ -61,6 +63,8 @@ def items(obj: Any) -> Any:
     """The items over which Python iterates in the symbolic `obj`, when their number is known."""
     if isinstance(obj, MaybeNone):
         return items(obj.resolve())
+    if isinstance(obj, Outranking):
+        return iter(obj)  # type: ignore[call-overload]
     if isinstance(obj, TensorList) or hasattr(obj, "items"):  # also symbolic `enumerate`, `zip`, `reversed`
         return obj.items()
     if isinstance(obj, Number):

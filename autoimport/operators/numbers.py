@@ -196,10 +196,18 @@ class Known:
         raise NotImplementedError
 
 
+class Outranking:
+    """A value with operators of its own that know what to make of a Number: see numpy_values."""
+
+    __slots__ = ()
+
+
 def _apply(
     python: Callable[..., Any], graph: arithmetic.Implementation, x: Number, y: Any, *, reflected: bool = False
 ) -> Any:
     """`x op y` (or `y op x`): as Python numbers with `graph`, or as tensors with `python` where `y` is one."""
+    if isinstance(y, Outranking):
+        return NotImplemented
     if isinstance(y, Known):
         y = y.number()
     if isinstance(y, Number) or type(y) in DTYPES:

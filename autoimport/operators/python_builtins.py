@@ -19,7 +19,8 @@ from autoimport.operators.checks import refuse
 from autoimport.operators.conversions import to_bool, to_float, to_int
 from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.logic import python_truth, truth
-from autoimport.operators.numbers import Known, Number
+from autoimport.operators.numbers import Known, Number, Outranking
+from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.text import Text, later, show
@@ -39,6 +40,8 @@ def len_(x: Any, /) -> Any:
     x = stand_in(x)
     if not is_symbolic(x):
         return plain_call(len, x)
+    if isinstance(x, Outranking):
+        return len(x)  # type: ignore[arg-type]
     if isinstance(x, MaybeNone):
         return len_(x.resolve())
     if isinstance(x, (TensorList, SymbolicRange)):
@@ -182,11 +185,17 @@ def pow_(base: Any, exp: Any, mod: Any = None) -> Any:
 
 def round_(number: Any, ndigits: Any = None) -> Any:
     """`round(number, ndigits)`."""
-    if isinstance(number, Number):
+    if type(number) is Number and ndigits is not None and observer.current() is not None:
+        return number if _rounds_nothing(number, ndigits) else Later.of(round, (number, ndigits), {})
+    if isinstance(number, (Number, NumpyValue, Later)):
         return number.__round__(ndigits)
     if is_symbolic(number) and observer.current() is not None:
         refuse("`round` of a tensor")
     return plain_call(round, number) if ndigits is None else plain_call(round, number, ndigits)
+
+
+def _rounds_nothing(number: Number, ndigits: Any) -> bool:
+    return number.kind is int and type(ndigits) is int and ndigits >= 0
 
 
 def int_(*args: Any, **kwargs: Any) -> Any:
@@ -286,7 +295,7 @@ def type_(*args: Any, **kwargs: Any) -> Any:
         return args[0].kind
     if type(args[0]) is Text:
         return str
-    if is_symbolic(args[0]) and observer.current() is not None:
+    if is_symbolic(args[0]) and observer.current() is not None and not isinstance(args[0], Outranking):
         refuse("the type of a symbolic value")
     kind = type(args[0])
     # Our stand-ins for Python numbers and numpy arrays say what they stand for.

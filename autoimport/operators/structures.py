@@ -16,6 +16,7 @@ from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import TensorList
 from autoimport.operators.number_arithmetic import FAR
 from autoimport.operators.numbers import DTYPES, Known, Number
+from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.text import Text
 from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
 
@@ -214,6 +215,10 @@ def _container_keys(value: Any) -> tuple[Any, ...] | None:
         return tuple(range(len(value)))
     if type(value) is Text:
         return tuple(range(1 + len(value.args)))
+    if type(value) is NumpyValue:
+        return (f"values of rank {value.tensor.shape.rank}",)  # a scalar of numpy's is another type than an array
+    if type(value) is Later:
+        return tuple(range(2 + len(value.args)))
     if type(value) is dict:
         return tuple(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -230,6 +235,10 @@ def _items(value: Any, keys: tuple[Any, ...]) -> list[Any]:
         return list(value)
     if type(value) is Text:
         return [value.fn, *value.args]
+    if type(value) is NumpyValue:
+        return [value.tensor]
+    if type(value) is Later:
+        return [value.fn, value.example, *value.args]
     return [value[key] if isinstance(value, dict) else getattr(value, key) for key in keys]
 
 
@@ -240,6 +249,10 @@ def build_container(label: tuple[type, tuple[Any, ...]], children: list[Any]) ->
         return cls(children)
     if cls is Text:
         return Text(children[0], children[1:])
+    if cls is NumpyValue:
+        return NumpyValue(children[0])
+    if cls is Later:
+        return Later(children[0], children[2:], children[1])
     if issubclass(cls, dict):
         return dict(zip(keys, children, strict=True))
     if issubclass(cls, tuple):

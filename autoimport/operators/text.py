@@ -20,7 +20,7 @@ import tensorflow as tf
 from autoimport.operators import access, heap, observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.lists import TensorList, stand_in
-from autoimport.operators.numbers import Known, Number
+from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import Either, MaybeNone, NumberOrTensor
 
@@ -138,7 +138,7 @@ def later(fn: Callable[..., Any], *args: Any, how: Callable[[Any], str] | None =
     caught = [catch(arg, how) for arg in args]
     if not any(is_unknown(arg) for arg in caught):
         return fn(*caught)
-    if any(isinstance(arg, (bytes, bytearray)) for arg in caught[:1]):
+    if any(type(arg) in (bytes, bytearray) for arg in caught[:1]):
         refuse("bytes made of symbolic values are needed while the graph is built")
     return Text(fn, caught)
 
@@ -162,7 +162,7 @@ def catch(x: Any, how: Callable[[Any], str] | None = str) -> Any:
       Unstageable: its text depends on more than the trace can see.
     """
     cls: Any = type(x)
-    if cls in PLAIN or cls is Text or cls is Verbatim or isinstance(x, Known):
+    if cls in PLAIN or cls is Text or cls is Verbatim or isinstance(x, (Known, Outranking)):
         return x
     if cls is list:
         x = stand_in(x)

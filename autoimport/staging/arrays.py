@@ -14,6 +14,8 @@ import numpy as np
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
+from autoimport.operators.numbers import Outranking
+from autoimport.operators.numpy_values import NumpyValue
 from autoimport.staging import trust
 from autoimport.staging.host import Host, Hosts
 
@@ -285,6 +287,8 @@ def _binary(name: str) -> None:
     fn: Any = getattr(operator, name, None) or getattr(operator, name + "_")
 
     def forward(self: Array, other: Any) -> Any:
+        if isinstance(other, Outranking):
+            return NotImplemented
         if isinstance(other, (tf.Tensor, tf.Variable)):
             return fn(tf.convert_to_tensor(self, other.dtype), other)
         return compute(self._hosts, fn, (self, other), {})
@@ -319,6 +323,8 @@ def as_tensors(value: Any) -> Any:
     """`value` with each Array in it replaced by a tensor, as TensorFlow would convert the numpy array."""
     if type(value) is Array:
         return value.__tf_tensor__()
+    if type(value) is NumpyValue:
+        return value.tensor
     if type(value) in (list, tuple):
         return type(value)(as_tensors(item) for item in value)
     if type(value) is dict:

@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import observer
+from autoimport.operators import numpy_values, observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.text import Text
@@ -72,6 +72,10 @@ class Caller:
             return self._to_tensor(*args, **kwargs)
         if not kwargs and any(type(arg) is Host for arg in args) and _is_pure_host(fn) and _all_known(args):
             return self._reader.hosts.call(fn, args)
+        if numpy_values.involved((*args, *kwargs.values())) and is_numpy_function(fn):
+            if fn not in numpy_values.FUNCTIONS:
+                raise Unstageable(f"calls {fn.__name__} with a numpy value that only the graph knows")
+            return numpy_values.Later.of(fn, args, kwargs)
         if involves_host((*args, *kwargs.values())) and (is_numpy_function(fn) or _converts_array(fn, args)):
             return compute(self._reader.hosts, fn, args, kwargs)
         if type(fn) is Method:

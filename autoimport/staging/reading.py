@@ -22,6 +22,8 @@ import numpy as np
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
+from autoimport.operators.numpy_values import NumpyMethod
+from autoimport.operators.symbolic import is_symbolic
 from autoimport.staging import special_methods, tf_internals, trust
 from autoimport.staging.arrays import Array
 from autoimport.staging.host import Hosts
@@ -321,9 +323,13 @@ class Reader:
         if isinstance(obj, tf_internals.SymbolicTensor) and type(obj) is not tf_internals.EagerTensor:
             if name == "shape" and not obj.shape.is_fully_defined():
                 return Shape(obj)
+            if name == "numpy":
+                return NumpyMethod(obj, name)
             if name in _NOT_OF_EAGER_TENSORS:
                 raise Unstageable(f"reads .{name} of a tensor")
             return getattr(obj, name)
+        if name == "numpy" and hasattr(type(obj), "assign") and is_symbolic(obj):
+            return NumpyMethod(obj, name)
         if type(obj) is super:
             self._guard_inherited(obj, name)
         source = self.source_of(obj)

@@ -18,6 +18,7 @@ from autoimport.operators import lists
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.heap import MISSING
 from autoimport.operators.numbers import Number
+from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.text import Text, Verbatim
 from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor
 from autoimport.staging import trust
@@ -50,7 +51,7 @@ class ResultPlan:
             return lambda old, new: value
         if type(value) in (Host, Array) and id(value) not in self._reader.origins:
             return self.again(value.code)
-        if type(value) is Text:
+        if type(value) in (Text, Later):
             return self._text(value)
         if type(value) is Verbatim:
             return lambda old, new: value
@@ -62,6 +63,8 @@ class ResultPlan:
         source = self._reader.origins.get(id(value)) or self._reader.source_of(value)
         if source is not None:
             return self.old(source)
+        if type(value) is NumpyValue:
+            return self._numpy(value)
         if isinstance(value, Number):
             return self._number(value)
         if isinstance(value, NumberOrTensor):
@@ -108,6 +111,10 @@ class ResultPlan:
     def _number(self, number: Number) -> Build:
         index, kind = self._output(number.tensor), number.kind
         return lambda old, new: kind(new[index].numpy())
+
+    def _numpy(self, value: NumpyValue) -> Build:
+        index = self._output(value.tensor)
+        return lambda old, new: new[index].numpy()
 
     def _maybe(self, maybe: MaybeNone | MaybeUndefined, otherwise: Any = None) -> Build:
         flag, inner = self._output(maybe.present), self.plan(maybe.value)

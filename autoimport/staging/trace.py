@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from autoimport.operators import heap, observer, text
 from autoimport.operators.errors import Unstageable
+from autoimport.operators.numbers import Outranking
 from autoimport.staging import handling, inspection, log, registry, special_methods, storing, texts, tf_internals, trust
 from autoimport.staging.arrays import Array, warnings_as_errors
 from autoimport.staging.calling import Caller
@@ -249,6 +250,8 @@ class Trace(observer.Observer):
     def mutate(self, obj: Any, what: str) -> None:
         if type(obj) is Array:
             raise Unstageable(f"changes the numpy array {obj.text} in place")
+        if isinstance(obj, Outranking):
+            raise Unstageable("changes a numpy array in place that only the graph knows")
         self._made_here(obj, f"changes ({what})")
 
     # Calls ------------------------------------------------------------------------------------------------------
