@@ -6,7 +6,17 @@ TYPE_CHECKING = False  # as in typing, which would cost more than the rest of th
 if TYPE_CHECKING:
     from typing import Any
 
-    from autoimport.api import convert, do_not_convert, explain, set_element_type, stack, to_code, to_graph
+    from autoimport.api import (
+        convert,
+        do_not_convert,
+        effectful,
+        explain,
+        pure,
+        set_element_type,
+        stack,
+        to_code,
+        to_graph,
+    )
     from autoimport.hook import install, uninstall
 
 __version__ = "0.1.0"
@@ -14,8 +24,10 @@ __version__ = "0.1.0"
 __all__ = [
     "convert",
     "do_not_convert",
+    "effectful",
     "explain",
     "install",
+    "pure",
     "set_element_type",
     "stack",
     "to_code",

@@ -129,6 +129,29 @@ def do_not_convert(fn: F) -> F:
     return as_written  # type: ignore[return-value]
 
 
+def pure(fn: F) -> F:
+    """Decorator: `fn` only computes its result from its arguments, so a graph may call it although its code is unknown.
+
+    With arguments that Python knows it is called before each launch, with tensors once while the graph is built.
+    """
+    return _declared(fn, "pure")
+
+
+def effectful(fn: F) -> F:
+    """Decorator: `fn` has effects, so it never becomes a graph, nor part of one."""
+    return _declared(fn, "effectful")
+
+
+def _declared(fn: F, kind: str) -> F:
+    from autoimport.staging import declared
+
+    function: Any = getattr(fn, "__func__", fn)
+    if not callable(function) or not hasattr(function, "__qualname__"):
+        raise TypeError(f"{fn!r} is not a function")
+    declared.declare(function.__module__, function.__qualname__, kind)
+    return fn
+
+
 def set_element_type(list_: Any, dtype: Any, shape: Any = None) -> None:
     """State what a list will hold, so that it can grow in a symbolic loop and be stacked although it is empty.
 

@@ -31,6 +31,8 @@ class Options:
       stage_after: eager calls before a function is traced, whatever it promises to save; None for the policy.
       report: print the report after the program; report_json: write it to this file.
       strict: a fault in autoimport raises instead of costing speed.
+      pure: functions that a graph may call though their code is not converted: they only compute. effectful: functions
+        that no graph may call. Dotted names; `pkg.*` means all of `pkg`.
       fidelity: "exact" keeps every bit of eager's results, "fast" allows TensorFlow's graph rewrites.
     """
 
@@ -43,6 +45,8 @@ class Options:
     report: bool = False
     report_json: str | None = None
     strict: bool = False
+    pure: tuple[str, ...] = ()
+    effectful: tuple[str, ...] = ()
     fidelity: str = "exact"
 
 
@@ -82,10 +86,18 @@ def _names(items: list[str], folder: str) -> tuple[str, ...]:
     return tuple(items)
 
 
-def _toml_names(value: Any, folder: str) -> tuple[str, ...]:
+def _functions(items: list[str], folder: str) -> tuple[str, ...]:
+    for item in items:
+        parts = item.removesuffix(".*").split(".")
+        if not all(part.isidentifier() for part in parts) or (len(parts) == 1 and not item.endswith(".*")):
+            raise ValueError(item)
+    return tuple(items)
+
+
+def _texts(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError(value)
-    return _names(value, folder)
+    return value
 
 
 def _switch(text: str, folder: str) -> bool:
@@ -127,7 +139,12 @@ def _listed(text: str) -> list[str]:
 NAMES = Kind(
     "names of modules or distributions, as in pkg or pkg.module",
     lambda text, folder: _names(_listed(text), folder),
-    _toml_names,
+    lambda value, folder: _names(_texts(value), folder),
+)
+FUNCTIONS = Kind(
+    "dotted names of functions, or of modules and classes with all in them, as in pkg.module.function or pkg.*",
+    lambda text, folder: _functions(_listed(text), folder),
+    lambda value, folder: _functions(_texts(value), folder),
 )
 SWITCH = Kind("true or false", _switch, _toml_switch)
 COUNT = Kind("a whole number from 0", lambda text, folder: _count(int(text), folder), _count)
@@ -144,6 +161,8 @@ SETTINGS = (
     Setting("report", SWITCH, "print after the run what became a graph, and why the rest did not"),
     Setting("report_json", PATH, "write the report to this file"),
     Setting("strict", SWITCH, "raise when autoimport itself fails, instead of running plain Python"),
+    Setting("pure", FUNCTIONS, "functions that only compute: a graph may call them although they are not converted"),
+    Setting("effectful", FUNCTIONS, "functions with effects that a graph may not call, nor become"),
     Setting("fidelity", FIDELITY, "exact: every bit as in eager (default); fast: TensorFlow may rewrite graphs"),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}

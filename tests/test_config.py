@@ -18,6 +18,8 @@ TEXTS = {
     "report": ("true", True),
     "report_json": ("/tmp/report.json", "/tmp/report.json"),
     "strict": ("1", True),
+    "pure": ("a.fn, b.*", ("a.fn", "b.*")),
+    "effectful": ("a.Class.method", ("a.Class.method",)),
     "fidelity": ("fast", "fast"),
 }
 TOML = {
@@ -30,6 +32,8 @@ TOML = {
     "report": "true",
     "report_json": '"/tmp/report.json"',
     "strict": "true",
+    "pure": '["a.fn", "b.*"]',
+    "effectful": '["a.Class.method"]',
     "fidelity": '"fast"',
 }
 BAD_TOML = {
@@ -42,6 +46,8 @@ BAD_TOML = {
     "report": '"yes"',
     "report_json": "true",
     "strict": "1",
+    "pure": '["fn"]',
+    "effectful": '["a.*.fn"]',
     "fidelity": '"quick"',
 }
 BAD_TEXT = {
@@ -54,6 +60,8 @@ BAD_TEXT = {
     "report": "maybe",
     "report_json": "",
     "strict": "2",
+    "pure": "a.1",
+    "effectful": "*",
     "fidelity": "quick",
 }
 

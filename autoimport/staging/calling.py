@@ -19,13 +19,14 @@ from autoimport.operators import numpy_values, observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.text import Text
-from autoimport.staging import handed, special_methods, tf_internals, trust
+from autoimport.staging import declared, handed, special_methods, tf_internals, trust
 from autoimport.staging.arrays import (
     Array,
     Method,
     as_tensors,
     compute,
     involves_host,
+    is_known,
     is_numpy_function,
     require_no_warning,
 )
@@ -68,6 +69,11 @@ class Caller:
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
+        kind = trust.declared_kind(fn)
+        if kind == declared.EFFECTFUL:
+            raise Unstageable(f"calls {fn.__qualname__}, which is declared effectful")
+        if kind == declared.PURE:
+            return self._pure(fn, args, kwargs)
         if args and (fn is tf.constant or fn is tf.convert_to_tensor) and _is_known_tensor(args[0]):
             return self._to_tensor(*args, **kwargs)
         if not kwargs and any(type(arg) is Host for arg in args) and _is_pure_host(fn) and _all_known(args):
@@ -119,6 +125,18 @@ class Caller:
                 self._reader.states.note(fn)
                 return self._run(fn, args, kwargs)
         return self._library(fn, args, kwargs)
+
+    def _pure(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """A call of what the person has declared pure: by Python before each launch, or as a library's."""
+        operands = (*args, *kwargs.values())
+        ours = observer.observe(None)
+        try:
+            if involves_host(operands) and is_known(operands):
+                with tf.init_scope():
+                    return compute(self._reader.hosts, fn, args, kwargs)
+            return fn(*self.export(args, False), **self.export(dict(kwargs), False))
+        finally:
+            observer.observe(ours)
 
     def _to_tensor(self, value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         """`tf.constant(value, dtype)` of what Python knows before each launch."""

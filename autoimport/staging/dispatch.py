@@ -12,7 +12,8 @@ import types
 from typing import Any
 
 from autoimport.operators import observer
-from autoimport.staging import foreign, registry, sampling, tf_internals
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import declared, foreign, registry, sampling, tf_internals
 from autoimport.staging.gate import results
 from autoimport.staging.mind import Mind, form_of
 from autoimport.staging.ours import is_ours
@@ -36,6 +37,8 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
     if not tf_internals.executing_eagerly():
         trace = observer.current()
         if isinstance(trace, Trace):
+            if _is_effectful(site):
+                raise Unstageable(f"calls {site.facts.name}, which is declared effectful")
             trace.callees[site] += 1
         else:
             _count_in_graph(site)
@@ -46,8 +49,15 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
         return False
     mind: Mind | None = site.mind
     if mind is None:
+        if _is_effectful(site):
+            site.close("eager", "is declared effectful")
+            return False
         mind = site.mind = Mind(site)
     return mind.enter(frame, cells, args)
+
+
+def _is_effectful(site: registry.Site) -> bool:
+    return declared.kind_of(site.module.name, site.facts.name, site.module.file) == declared.EFFECTFUL
 
 
 def _count_in_graph(site: registry.Site) -> None:

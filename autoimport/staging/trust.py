@@ -11,6 +11,8 @@ import inspect
 import types
 from typing import Any
 
+from autoimport.staging import declared
+
 # Packages whose functions only compute (their exceptions follow). A name covers its submodules.
 PURE = frozenset(
     {
@@ -161,6 +163,14 @@ def owns_state(cls: type) -> bool:
 def full_name(fn: Any) -> str:
     """`module.qualname` of a function, as far as it has them."""
     return f"{getattr(fn, '__module__', None) or ''}.{getattr(fn, '__qualname__', getattr(fn, '__name__', ''))}"
+
+
+def declared_kind(fn: Any) -> str | None:
+    """What the person has declared of a function or method."""
+    fn = getattr(fn, "__func__", fn)
+    code = getattr(fn, "__code__", None)
+    name = str(getattr(fn, "__qualname__", ""))
+    return declared.kind_of(getattr(fn, "__module__", None), name, getattr(code, "co_filename", None))
 
 
 def objection(fn: Any) -> str | None:
