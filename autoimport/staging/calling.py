@@ -120,9 +120,8 @@ class Caller:
             if gated(method.__code__):
                 return fn(*args, **kwargs)
             if trust.is_library(method.__module__):
-                if trust.owns_state(type(fn)):
-                    self._reader.source_of(fn)
-                self._reader.states.note(fn)
+                if self._reader.source_of(fn) is not None:
+                    self._reader.states.note(fn)
                 return self._run(fn, args, kwargs)
         return self._library(fn, args, kwargs)
 
@@ -242,6 +241,8 @@ class Caller:
         objection = trust.objection(fn)
         if objection is not None:
             raise Unstageable(objection)
+        if trust.full_name(fn).startswith("keras.src.random.") and tf_internals.keras_seed_generator() is None:
+            raise Unstageable("draws the first of Keras' random numbers")
         owner = getattr(fn, "__self__", None)
         if is_numpy(owner) or is_numpy_function(fn):
             require_no_warning(fn.__name__, (owner, *args) if is_numpy(owner) else args, kwargs)

@@ -14,14 +14,15 @@ import tensorflow as tf
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import tf_internals
 
-# Draws that eager would seed differently; reads and writes of the world.
+# Draws: without a seed they are free, with one eager would keep count of them in its own way.
 _RANDOM = frozenset(
     {
         "RandomUniform", "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal", "TruncatedNormal",
-        "RandomShuffle", "Multinomial", "RandomGamma", "RandomPoisson", "RandomPoissonV2", "RandomCrop",
+        "RandomShuffle", "Multinomial", "RandomGamma", "RandomPoisson", "RandomCrop",
         "LogUniformCandidateSampler", "UniformCandidateSampler", "FixedUnigramCandidateSampler",
         "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler", "AllCandidateSampler",
-        "SampleDistortedBoundingBoxV2",
+        "SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "RandomPoissonV2", "FractionalMaxPool",
+        "FractionalAvgPool",
     }
 )  # fmt: skip
 _HOST = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
@@ -51,7 +52,8 @@ _TAKE_ANY_INTEGERS = frozenset(
         "AssignSubVariableOp", "If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile",
         "PartitionedCall", "StatefulPartitionedCall", "StatelessRandomUniformV2", "StatelessRandomNormalV2",
         "StatelessTruncatedNormalV2",
-        "StatelessRandomUniformIntV2", "StatelessRandomUniformFullIntV2", "StatelessMultinomial", "TensorListReserve",
+        "StatelessRandomUniformIntV2", "StatelessRandomUniformFullIntV2", "StatelessMultinomial",
+        "StatelessRandomGammaV2", "StatelessRandomPoisson", "TensorListReserve",
         "EmptyTensorList", "TensorListPushBack", "StringFormat", "PrintV2",
     }
 )  # fmt: skip
@@ -85,7 +87,7 @@ def require_stageable(graph: Any, file: str, prints: bool) -> None:
     """
     for operation in tf_internals.operations(graph):
         kind = operation.type
-        if kind in _RANDOM:
+        if kind in _RANDOM and (operation.get_attr("seed"), operation.get_attr("seed2")) != (0, 0):
             reason = f"draws random numbers ({kind}), which a graph would seed differently"
             raise _at(Unstageable(reason, "use tf.random.stateless_* or tf.random.Generator"), operation, file)
         if kind in _HOST:
@@ -119,7 +121,7 @@ def cost_of(graph: Any) -> int:
 
 
 def _changes_something(operation: Any) -> bool:
-    return bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING
+    return bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING | _RANDOM
 
 
 def order(graph: Any, file: str) -> bool:
@@ -172,7 +174,7 @@ def _is_told_where(operation: Any) -> bool:
 
 def _sees(operation: Any, changed: set[str]) -> bool:
     """Whether an operation may see a change of one of these variables, or of something that has no handle."""
-    if not operation.op_def.is_stateful or operation.type in ("Placeholder", "Assert"):
+    if not operation.op_def.is_stateful or operation.type in _RANDOM | {"Placeholder", "Assert"}:
         return False
     handles = [tensor.name for tensor in operation.inputs if tensor.dtype in _HANDLES]
     return not handles or not changed.isdisjoint(handles)

@@ -16,6 +16,7 @@ import tensorflow as tf
 from autoimport import config
 from autoimport.operators.heap import MISSING
 from autoimport.staging import registry, tf_internals
+from autoimport.staging.randomness import Launcher
 from autoimport.staging.sources import Changing, Check
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
@@ -51,6 +52,7 @@ class Specialisation:
       callees: the sites that are called in the graph, with how often.
       commits: what to change outside after each launch: where the holder is among the values, the key, how to build
         the value, and how to store it.
+      draws: what draws the seeds of random operations before each launch; its inputs are the first.
       pinned: weak references to the objects without which it is of no use.
       cost: operations in the graph. recoverable: a failed launch has changed nothing, so the call
         may run again eagerly. pure: so has one that succeeds, but whose results cannot be built.
@@ -67,6 +69,7 @@ class Specialisation:
     commits: list[tuple[Build, Any, Build, Callable[[Any, Any, Any], None]]]
     seen: dict[str, Any]
     read: Callable[..., dict[str, Any]]
+    draws: Launcher | None
     pinned: list[weakref.ref[Any]]
     cost: int
     recoverable: bool
@@ -85,11 +88,19 @@ class Specialisation:
         if isinstance(values, int):
             self.failed = values
             return MISS
-        inputs = values[: self.inputs]
+        if self._is_chained and tf_internals.recording():
+            return EAGER
+        if self.draws is None:
+            return self._launch(values[: self.inputs], values[self.inputs :])
+        inputs, drawn = self.draws.draw()
+        result = self._launch([*inputs, *values[: self.inputs]], values[self.inputs :])
+        if result is EAGER:
+            tf_internals.put_back(drawn)
+        return result
+
+    def _launch(self, inputs: list[Any], old: list[Any]) -> Any:
         try:
             if tf_internals.recording():
-                if self._is_chained:
-                    return EAGER
                 outputs = tf_internals.run_recorded(self.function, inputs, self._config)
             else:
                 outputs = tf_internals.run(self._name, inputs, self.outputs, self._config)
@@ -98,8 +109,9 @@ class Specialisation:
                 # Eager says what is wrong in its own words, at the person's own line.
                 return EAGER
             raise
+        except LookupError:
+            return EAGER  # what a tape outside would want has no gradient; nothing has run
         self.launches.count += 1
-        old = values[self.inputs :]
         try:
             result = self.build(old, outputs)
             changes = [

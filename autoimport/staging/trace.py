@@ -25,6 +25,7 @@ from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
 from autoimport.staging.ours import gated, harmless
+from autoimport.staging.randomness import Draws
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.results import ResultPlan
 from autoimport.staging.sources import Changing, Source
@@ -60,6 +61,7 @@ class Trace(observer.Observer):
         self.log = Log()
         self.reader = Reader(lambda: self._graph, changing, self.log.touches)
         self._caller = Caller(self.reader)
+        self._draws = Draws(self.reader.builder, lambda: self._graph)
         self._namespace = namespace
         self._globals = Source("g", "")
         self._cells = {id(cell): Source(f"c[{i}]", names[i]) for i, cell in enumerate(cells)}
@@ -346,6 +348,7 @@ class Trace(observer.Observer):
                     for entry in self.log.entries.values()
                 )
                 self._recoverable = inspection.order(self._graph, form.__code__.co_filename)
+                self.reader.inputs[:0] = self._draws.inputs
                 return plan.tensors
             finally:
                 observer.observe(outside)
@@ -358,7 +361,7 @@ class Trace(observer.Observer):
             made.append(str(kwargs.get("name")))
             return next_creator(**kwargs)
 
-        with tf.variable_creator_scope(creator):
+        with tf.variable_creator_scope(creator), self._draws.watch(self):
             function = tf_internals.build_function(form.__name__, body, self.reader.inputs)
         if made:
             raise Unstageable(f"creates variables ({made[0]})", "create them before the first call")
@@ -388,6 +391,7 @@ class Trace(observer.Observer):
             commits=commits,
             seen=self.reader.seen,
             read=builder.compile_reader(self.reader.seen_at),
+            draws=self._draws.finish(),
             pinned=builder.pinned_objects,
             cost=inspection.cost_of(function.graph),
             recoverable=self._recoverable,

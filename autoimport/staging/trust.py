@@ -45,7 +45,7 @@ EFFECTS: dict[str, str] = {
     "numpy.row_stack": "warns",
     "numpy.set_printoptions": "changes a global setting",
     "numpy.seterr": "changes a global setting",
-    "tensorflow.python.framework.random_seed.set_": "sets a seed",
+    "tensorflow.python.framework.random_seed.": "reads or sets a seed",
     "tensorflow.python.framework.config.": "changes a global setting",
     "tensorflow.python.ops.script_ops.": "runs Python code at run time",
     "tensorflow.python.ops.summary_ops_v2.": "writes summaries",
@@ -64,7 +64,9 @@ EFFECTS: dict[str, str] = {
     "autoimport.": "belongs to autoimport",
     "keras.src.saving.": "reads or writes files",
     "keras.src.callbacks.": "has effects of its own",
-    "keras.src.random.": "draws from Keras' random numbers",
+    "keras.src.legacy.backend.random_": "draws from numpy's random numbers",
+    "keras.src.legacy.backend.truncated_normal": "draws from numpy's random numbers",
+    "keras.src.legacy.backend.dropout": "draws from numpy's random numbers",
     "keras.src.backend.common.global_state.": "changes a global setting",
     "keras.src.backend.config.set_": "changes a global setting",
     "keras.src.trainers.": "trains or evaluates a model",
@@ -78,8 +80,6 @@ PURE_AFTER_ALL = (
     "keras.src.utils.numerical_utils.",
     "autoimport.api.set_element_type",
     "autoimport.api.stack",
-    "keras.src.random.random.stateless",
-    "keras.src.random.seed_generator.SeedGenerator.next",
     "keras.src.trainers.trainer.Trainer.compute_",
 )
 

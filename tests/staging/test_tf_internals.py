@@ -221,3 +221,60 @@ def test_the_size_of_the_graph_under_construction_is_known_without_counting() ->
         tf.constant(1.0)
         tf.constant(2.0)
         assert before + 2 == tf_internals.size_of_current_graph()
+
+
+def test_seeds_and_random_operations_are_asked_for_in_another_place() -> None:
+    tf.random.set_seed(3)
+    seeds, made = [], []
+
+    def get_seed(original, op_seed):
+        seeds.append(op_seed)
+        return original(op_seed)
+
+    def normal(original, *args, **kwargs):
+        made.append(kwargs["seed2"])
+        return original(*args, **kwargs)
+
+    with tf_internals.random_operations(get_seed, {"random_standard_normal": normal}):
+        tf.random.normal([2])
+        tf.nn.dropout(tf.ones(2), 0.5, seed=7)
+    tf.random.normal([2])
+    assert ([None, 7], 1) == (seeds, len(made))
+
+
+def test_the_global_seed_and_the_stream_of_operation_seeds_are_those_of_eager() -> None:
+    assert (tf.random.set_seed(31), tf_internals.global_seed()) == (None, 31)
+    drawn = tf_internals.operation_seed()
+    tf.random.set_seed(31)
+    expected = tf.random.normal([2])
+    again = tf.raw_ops.StatelessRandomNormalV2(shape=[2], key=[31], counter=[0, drawn], alg=1)
+    assert expected.numpy().tolist() == again.numpy().tolist()
+
+
+def test_a_branch_a_loop_and_a_vectorized_body_are_not_made_once() -> None:
+    found = []
+
+    def note(x):
+        found.append(tf_internals.is_called_once(graph))
+        return x
+
+    with tf.Graph().as_default() as graph:
+        note(None)
+        tf.cond(tf.constant(True), lambda: note(tf.constant(1)), lambda: tf.constant(2))
+        tf.map_fn(note, tf.ones(2))
+        tf.vectorized_map(note, tf.ones(2))
+    assert [True, False, False, False] == found
+
+
+def test_the_seed_generator_of_keras_is_known_once_there_is_one() -> None:
+    import keras
+
+    keras.utils.clear_session()
+    assert tf_internals.keras_seed_generator() is None
+    keras.random.normal([1])
+    assert isinstance(tf_internals.keras_seed_generator(), keras.random.SeedGenerator)
+
+
+def test_eager_tensors_are_made_of_integers() -> None:
+    made = tf_internals.eager_tensor([3, 2**40], tf.uint64)
+    assert (tf.uint64, [3, 2**40]) == (made.dtype, made.numpy().tolist())

@@ -1,0 +1,246 @@
+"""Stateful random operations of a trace -> stateless ones, their seeds drawn before each launch as eager draws them.
+
+In: a trace in which TensorFlow asks for seeds and makes random operations. Out: operations that give the same numbers
+to the bit, over inputs of the graph, and before each launch a value for these inputs. So the stream of operation seeds
+is after a launch where eager would have left it, and a trace takes nothing from it.
+
+A stateful kernel starts a Philox generator with the key `seed` and the counter `(0, seed2)`; eager gives each operation
+another `seed2`. Some stateless operations take key and counter as they are; the others take a seed, which they scramble
+by Philox first. That is a bijection, so they get the seed that comes out as key and counter. Where no global seed is
+set, nobody can tell one stream from another, and the stateful operations stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import observer
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import tf_internals
+from autoimport.staging.sources import GuardBuilder, Source
+
+# From key and counter of a draw to the input that an operation takes.
+Maker = Callable[[int, int], Any]
+Signature = tuple[int, int]
+
+_PHILOX = 1  # the number of the algorithm, as operations know it
+_WORD = 0xFFFFFFFF
+_LARGEST = 2**31 - 1
+_MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
+_INVERSES = tuple(pow(multiplier, -1, 2**32) for multiplier in _MULTIPLIERS)
+_STEPS = 0x9E3779B9, 0xBB67AE85
+# The key by which stateless operations scramble their seed.
+_SCRAMBLER = 0x3EC8F720, 0x02461E29
+_ROUNDS = [tuple((key + i * step) & _WORD for key, step in zip(_SCRAMBLER, _STEPS, strict=True)) for i in range(10)]
+
+
+def unscramble(key: int, counter: int) -> Signature:
+    """The seed of a stateless operation whose generator starts with a key and the counter `(0, counter)`.
+
+    Ten rounds of Philox backwards.
+    """
+    a, b, c, d = key & _WORD, key >> 32, counter & _WORD, counter >> 32
+    for first, second in reversed(_ROUNDS):
+        x, y = (d * _INVERSES[0]) & _WORD, (b * _INVERSES[1]) & _WORD
+        a, b, c, d = x, a ^ first ^ (_MULTIPLIERS[1] * y >> 32), y, c ^ second ^ (_MULTIPLIERS[0] * x >> 32)
+    return a | b << 32, c | d << 32
+
+
+def _key(key: int, counter: int) -> Any:
+    return tf_internals.eager_tensor([key], tf.uint64)
+
+
+def _counter(key: int, counter: int) -> Any:
+    return tf_internals.eager_tensor([0, counter], tf.uint64)
+
+
+def _seed(key: int, counter: int) -> Any:
+    return tf_internals.eager_tensor([each - (each >> 63 << 64) for each in unscramble(key, counter)], tf.int64)
+
+
+def _permutation(size: int) -> Maker:
+    def make(key: int, counter: int) -> Any:
+        return tf.raw_ops.RandomShuffle(value=tf.range(size), seed=key, seed2=counter)
+
+    return make
+
+
+class Draw(int):
+    """What an operation of the trace gets for its seed. It stands for the two seeds of one launch."""
+
+    draws: Draws
+    used: bool
+
+    def take(self, make: Maker, dtype: Any, shape: list[int]) -> Any:
+        """An input of the graph, made by `make` of this draw before each launch."""
+        self.used = True
+        return self.draws.input(int(self) - 1, make, dtype, shape)
+
+    def generator(self) -> dict[str, Any]:
+        """The arguments of an operation that takes key and counter."""
+        return {"key": self.draws.key(), "counter": self.take(_counter, tf.uint64, [2]), "alg": _PHILOX}
+
+    def seed(self) -> Any:
+        """The argument of an operation that scrambles its seed."""
+        return self.take(_seed, tf.int64, [2])
+
+
+def _normal(draw: Draw, shape: Any, dtype: Any, name: Any = None) -> Any:
+    return tf.raw_ops.StatelessRandomNormalV2(shape=shape, dtype=dtype, **draw.generator())
+
+
+def _uniform(draw: Draw, shape: Any, dtype: Any, name: Any = None) -> Any:
+    return tf.raw_ops.StatelessRandomUniformV2(shape=shape, dtype=dtype, **draw.generator())
+
+
+def _truncated_normal(draw: Draw, shape: Any, dtype: Any, name: Any = None) -> Any:
+    return tf.raw_ops.StatelessTruncatedNormalV2(shape=shape, dtype=dtype, **draw.generator())
+
+
+def _uniform_int(draw: Draw, shape: Any, minval: Any, maxval: Any, name: Any = None) -> Any:
+    return tf.raw_ops.StatelessRandomUniformIntV2(shape=shape, minval=minval, maxval=maxval, **draw.generator())
+
+
+def _multinomial(draw: Draw, logits: Any, num_samples: Any, output_dtype: Any = tf.int64, name: Any = None) -> Any:
+    return tf.raw_ops.StatelessMultinomial(
+        logits=logits, num_samples=num_samples, seed=draw.seed(), output_dtype=output_dtype
+    )
+
+
+def _each(shape: Any, parameter: Any) -> Any:
+    """The shape of draws for each item of a parameter."""
+    return tf.concat([shape, tf.shape(parameter, shape.dtype)], 0)
+
+
+def _gamma(draw: Draw, shape: Any, alpha: Any, name: Any = None) -> Any:
+    return tf.raw_ops.StatelessRandomGammaV2(shape=_each(shape, alpha), seed=draw.seed(), alpha=alpha)
+
+
+def _poisson(draw: Draw, shape: Any, rate: Any, dtype: Any = tf.int64, name: Any = None) -> Any:
+    return tf.raw_ops.StatelessRandomPoisson(shape=_each(shape, rate), seed=draw.seed(), lam=rate, dtype=dtype)
+
+
+def _shuffle(draw: Draw, value: Any, name: Any = None) -> Any:
+    """There is no stateless operation for it: the permutation is made before the launch."""
+    value = tf.convert_to_tensor(value)
+    if value.shape.rank in (None, 0) or value.shape[0] is None:
+        raise Unstageable("shuffles a tensor of unknown length")
+    places = draw.take(_permutation(value.shape[0]), tf.int32, [value.shape[0]])
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def shuffle(value: Any) -> Any:
+        def gradient(*upstream: Any) -> Any:
+            raise Unstageable("asks for the gradient of a shuffle, which has none")
+
+        return tf.gather(value, places), gradient
+
+    return shuffle(value)
+
+
+# By the names of what makes the stateful operations.
+_STATELESS: dict[str, Callable[..., Any]] = {
+    "random_standard_normal": _normal,
+    "random_uniform": _uniform,
+    "truncated_normal": _truncated_normal,
+    "random_uniform_int": _uniform_int,
+    "multinomial": _multinomial,
+    "random_gamma": _gamma,
+    "random_poisson_v2": _poisson,
+    "random_shuffle": _shuffle,
+}
+
+
+class Draws:
+    """The draws of one trace, in the order in which eager makes them.
+
+    Attributes:
+      inputs: the placeholders of the graph that are filled by `draw`.
+    """
+
+    def __init__(self, builder: GuardBuilder, graph: Callable[[], Any]) -> None:
+        self.inputs: list[Any] = []
+        self._made: list[Draw] = []
+        self._makers: list[tuple[int, Maker]] = []
+        self._key: Any = None
+        self._builder = builder
+        self._graph = graph
+        self._is_seeded = tf_internals.global_seed() is not None
+
+    def watch(self, trace: observer.Observer) -> contextlib.AbstractContextManager[None]:
+        """Be asked for the seeds of random operations that `trace` makes."""
+
+        def get_seed(original: Callable[..., Any], op_seed: Any) -> Any:
+            return self._next(original, op_seed) if observer.current() is trace else original(op_seed)
+
+        return tf_internals.random_operations(
+            get_seed, {name: _unless_drawn(stateless) for name, stateless in _STATELESS.items()}
+        )
+
+    def _next(self, original: Callable[..., Any], op_seed: Any) -> Any:
+        if op_seed is not None:
+            raise Unstageable(
+                f"draws random numbers with a seed of their own ({op_seed}), of which eager keeps count",
+                "leave the seed to tf.random.set_seed, or use tf.random.Generator",
+            )
+        seed = Source(f"{self._builder.constant(tf_internals.global_seed)}()", "the seed of tf.random.set_seed")
+        if not self._is_seeded:
+            self._builder.require(seed, "{v} is None", "was not set")
+            return original(None)
+        self._builder.require(seed, "{v} is not None", "was set")
+        if not tf_internals.is_called_once(self._graph()):
+            raise Unstageable(
+                "draws seeded random numbers in a branch or loop of the graph", "draw in front of it, for all cases"
+            )
+        draw = Draw(len(self._made) + 1)
+        draw.draws, draw.used = self, False
+        self._made.append(draw)
+        return draw, draw
+
+    def input(self, index: int, make: Maker, dtype: Any, shape: list[int]) -> Any:
+        """A new input of the graph, made by `make` of the draw at `index`."""
+        placeholder = tf_internals.placeholder(self._graph(), dtype, shape)
+        self.inputs.append(placeholder)
+        self._makers.append((index, make))
+        return placeholder
+
+    def key(self) -> Any:
+        """The input that is the same for all draws of a launch."""
+        if self._key is None:
+            self._key = self.input(0, _key, tf.uint64, [1])
+        return self._key
+
+    def finish(self) -> Launcher | None:
+        """What to do before each launch, if there is anything to draw."""
+        if not all(draw.used for draw in self._made):
+            raise Unstageable("draws a random seed for what has no stateless counterpart")
+        return Launcher(len(self._made), self._makers) if self._made else None
+
+
+def _unless_drawn(stateless: Callable[..., Any]) -> Callable[..., Any]:
+    def choose(original: Callable[..., Any], *args: Any, seed: Any = 0, seed2: Any = 0, **kwargs: Any) -> Any:
+        if type(seed) is Draw:
+            return stateless(seed, *args, **kwargs)
+        return original(*args, seed=seed, seed2=seed2, **kwargs)
+
+    return choose
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """Draws for the launches of one graph: so many operation seeds, and inputs that are made of them."""
+
+    count: int
+    makers: list[tuple[int, Maker]]
+
+    def draw(self) -> tuple[list[Any], list[int]]:
+        """The inputs for one launch, and the operation seeds that were drawn, to put back if it does not count."""
+        key = int(tf_internals.global_seed() % _LARGEST)
+        drawn = [tf_internals.operation_seed() for _ in range(self.count)]
+        # As `get_seed` has it: an operation takes two zeros for no seed at all.
+        counters = [seed % _LARGEST or (0 if key else _LARGEST) for seed in drawn]
+        return [make(key, counters[index]) for index, make in self.makers], drawn
