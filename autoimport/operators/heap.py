@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import observer
+from autoimport.operators.numbers import DTYPES, Number
 from autoimport.operators.symbolic import is_symbolic
 
 
@@ -168,6 +169,7 @@ class _State(threading.local):
     def __init__(self) -> None:
         self.journals: list[Journal] = []
         self.loops = 0
+        self.numbers: dict[Place, Any] = {}  # in graphs of the person's: what places had before they became symbolic
 
 
 _state = _State()
@@ -279,14 +281,42 @@ def is_forgotten(place: Place, known: Mapping[int, int]) -> bool:
 def graph_changes(journal: Journal) -> dict[Place, Any]:
     """The changes that belong to the graph being built.
 
-    In a trace of our own that is all of them. In a graph that the person asked for, Python effects stay what they are
-    without us (once, while tracing): only places that now hold symbolic values, which could not leave the branch
-    otherwise, are part of the graph.
+    In a trace of our own that is all of them. In a graph that the person asked for it is what AutoGraph carries too:
+    places that now hold symbolic values, which could not leave the branch otherwise, and numbers. All other Python
+    effects stay what they are without us (once, while tracing).
     """
     changes = journal.changes()
     if observer.current() is not None:
         return changes
-    return {place: value for place, value in changes.items() if holds_symbolic(value)}
+    counts = {place: old for place, old in journal.before.items() if place in changes and _counts(old, changes[place])}
+    for place, old in counts.items():
+        _state.numbers.setdefault(place, old)
+    return {place: value for place, value in changes.items() if place in counts or holds_symbolic(value)}
+
+
+def _counts(old: Any, new: Any) -> bool:
+    """Whether `new` is `old` with other numbers in it."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and _counts(list(old.values()), list(new.values()))
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(a is b or _counts(a, b) for a, b in zip(old, new, strict=True))
+    return type(old) in DTYPES and type(new) in DTYPES
+
+
+def graph_finished() -> None:
+    """The last graph under construction in this thread is done: no symbolic number may be left in what outlives it."""
+    for place, old in _state.numbers.items():
+        place.write(_settled(place.read(), old))
+    _state.numbers.clear()
+
+
+def _settled(value: Any, old: Any) -> Any:
+    """`value` with the numbers of `old` instead of symbolic ones."""
+    if isinstance(value, dict) and isinstance(old, dict):
+        return {key: _settled(item, old.get(key)) for key, item in value.items()}
+    if isinstance(value, list) and isinstance(old, list):
+        return [_settled(*pair) for pair in zip(value, [*old, *value[len(old) :]], strict=False)]
+    return old if type(old) in DTYPES and isinstance(value, (Number, tf.Tensor)) else value
 
 
 def holds_symbolic(value: Any) -> bool:

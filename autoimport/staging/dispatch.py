@@ -11,7 +11,7 @@ import sys
 import types
 from typing import Any
 
-from autoimport.operators import observer
+from autoimport.operators import heap, observer
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import declared, foreign, registry, sampling, tf_internals
 from autoimport.staging.gate import results
@@ -26,7 +26,7 @@ def connect() -> None:
     from autoimport import operators
 
     setattr(builtins, "@ops", operators)
-    tf_internals.watch_graph_contexts(registry.graph_started, registry.graph_finished)
+    tf_internals.watch_graph_contexts(registry.graph_started, _graph_finished)
     tf_internals.make_autograph_leave_alone(is_ours)
     observer.convert_on_demand = foreign.on_demand
     tf_internals.hide_frames_of(os.path.dirname(autoimport.__file__))
@@ -58,6 +58,12 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
 
 def _is_effectful(site: registry.Site) -> bool:
     return declared.kind_of(site.module.name, site.facts.name, site.module.file) == declared.EFFECTFUL
+
+
+def _graph_finished() -> None:
+    registry.graph_finished()
+    if tf_internals.executing_eagerly():
+        heap.graph_finished()
 
 
 def _count_in_graph(site: registry.Site) -> None:

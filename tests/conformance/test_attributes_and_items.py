@@ -173,6 +173,19 @@ def attribute(n, x):
     return box.x, box.other
 
 
+def numbers_in_objects(n, x):
+    box, table, row = Box(count=0), {"hits": 0, "name": "t"}, [False, x]
+    i = n - n
+    while i < n:
+        box.count += 1
+        if x > 0:
+            table["hits"] += 2
+        else:
+            row[0] = True
+        i = i + 1
+    return box.count, table["hits"], row[0]
+
+
 def long_path(n, x):
     box = Box(x=Box(y={"z": Box(x=x)}))
     i = n - n
@@ -225,6 +238,7 @@ def early_exit(n, x):
         pytest.param(item_is_the_condition, id="CMP-6"),
         pytest.param(item_in_a_for, id="CMP-9"),
         pytest.param(attribute, id="CMP-10"),
+        pytest.param(numbers_in_objects, id="CMP-10-numbers"),
         pytest.param(long_path, id="CMP-11"),
         pytest.param(by_a_variable_key, id="CMP-12,C3"),
         pytest.param(made_and_used_in_the_body, id="CMP-17"),

@@ -77,18 +77,34 @@ def test_python_numbers_in_objects_follow_the_branch_in_a_trace(x: Any) -> None:
 
 def test_python_effects_of_the_persons_graph_stay_what_they_are() -> None:
     box = Box()
-    box.n = 0
+    box.built = ""
 
     def fn(x: Any) -> Any:
-        def bump():
-            return ops.set_attr(box, "n", ops.attr(box, "n") + 1)
+        def note():
+            return ops.set_attr(box, "built", ops.attr(box, "built") + "x")
 
-        branch(x, bump, bump)
-        Names().for_(tf.range(3), lambda i: bump())
+        branch(x, note, note)
+        Names().for_(tf.range(3), lambda i: note())
         return x
 
     in_function(fn, ONE)
-    assert box.n == 3  # once for each time that it was built
+    assert box.built == "xxx"  # once for each time that it was built
+
+
+@pytest.mark.parametrize("x", [ONE, MINUS])
+def test_numbers_are_part_of_the_persons_graph_and_are_as_they_were_after_it(x: Any) -> None:
+    box, table = Box(), {"n": 1, "name": "t"}
+
+    def fn(x: Any) -> Any:
+        box.n, table["n"] = 0, 1
+        branch(x, lambda: ops.set_attr(box, "n", box.n + 2), lambda: ops.set_item(table, "n", table["n"] - 5))
+        Names().for_(tf.range(3), lambda i: ops.set_attr(box, "n", box.n + 1))
+        return box.n, table["n"]
+
+    expected = fn(x)
+    assert in_function(fn, x) == expected
+    heap.graph_finished()
+    assert (box.n, table) == (0, {"n": 1, "name": "t"})
 
 
 def test_globals_and_cells_end_with_the_value_of_the_branch_taken() -> None:
