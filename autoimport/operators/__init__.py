@@ -33,12 +33,16 @@ from autoimport.operators.formatting import format_, fstring, mod
 from autoimport.operators.lists import set_element_type, stack
 from autoimport.operators.logic import and_, not_, or_, truth
 from autoimport.operators.loops import for_, while_
-from autoimport.operators.matching import subject
+from autoimport.operators.matching import Entries, Fields, Items, Whole, subject, take_apart
 from autoimport.operators.undefined import Undefined, defined
 from autoimport.operators.unpacking import unpack
 
 __all__ = [
+    "Entries",
+    "Fields",
+    "Items",
     "Undefined",
+    "Whole",
     "and_",
     "assert_",
     "attr",
@@ -82,6 +86,7 @@ __all__ = [
     "slice",
     "stack",
     "subject",
+    "take_apart",
     "truth",
     "unpack",
     "while_",

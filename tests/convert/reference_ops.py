@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 slice = builtins.slice
@@ -67,6 +67,57 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
 
 def subject(value: Any) -> Any:
     return value
+
+
+def Whole(part: Any) -> Any:
+    return lambda x: [(x, None), (x, part)]
+
+
+def Items(*parts: Any, rest: int | None = None) -> Any:
+    def take(x: Any) -> Any:
+        if not isinstance(x, Sequence) or isinstance(x, (str, bytes)):
+            return None
+        least = len(parts) - (rest is not None)
+        if len(x) < least or rest is None and len(x) > least:
+            return None
+        values = list(x)
+        if rest is not None:
+            end = len(values) - (least - rest)
+            values = [*values[:rest], values[rest:end], *values[end:]]
+        return list(zip(values, parts, strict=True))
+
+    return take
+
+
+def Entries(*entries: Any, rest: bool = False) -> Any:
+    def take(x: Any) -> Any:
+        if not isinstance(x, Mapping) or not all(key in x for key, _ in entries):
+            return None
+        others = {key: x[key] for key in x if key not in dict(entries)}
+        return [*((x[key], part) for key, part in entries), *[(others, None)] * rest]
+
+    return take
+
+
+def Fields(cls: Any, /, *positional: Any, **named: Any) -> Any:
+    def take(x: Any) -> Any:
+        if not isinstance(x, cls) or not all(hasattr(x, name) for name in named):
+            return None
+        names = getattr(cls, "__match_args__", None)
+        values = [x] * len(positional) if names is None else [getattr(x, name) for name in names[: len(positional)]]
+        return [*zip(values, positional, strict=True), *((getattr(x, name), part) for name, part in named.items())]
+
+    return take
+
+
+def take_apart(x: Any, shape: Any) -> Any:
+    if shape is None:
+        return [x]
+    found: list[Any] | None = []
+    for value, part in (taken := shape(x)) or ():
+        leaves = take_apart(value, part)
+        found = None if found is None or leaves is None else found + leaves
+    return None if taken is None else found
 
 
 def truth(value: Any) -> bool:

@@ -18,6 +18,7 @@ from autoimport.convert.graph_form.context import Context
 from autoimport.convert.graph_form.continues import no_continue
 from autoimport.convert.graph_form.flow import deleted_names, outline
 from autoimport.convert.graph_form.loop_else import no_loop_else
+from autoimport.convert.graph_form.matches import matches
 from autoimport.convert.graph_form.normalize import normalize
 from autoimport.convert.graph_form.returns import single_return
 from autoimport.convert.graph_form.walk import is_plain
@@ -44,6 +45,7 @@ def _structure(
     """Shape `fn`; `outer` are the names of the functions around it, `doubtful` those that may hold an Undefined."""
     written = naming.scope_of(fn)
     normalize(fn, fresh, super_object)
+    matches(fn, fresh)
     no_lazy_walrus(fn, fresh)
     present = {type(node) for node in gast.walk(fn)}
     if gast.With in present:

@@ -900,6 +900,81 @@ def f(v):
     "f(2.5)",
 )
 program(
+    "patterns of all kinds",
+    """
+import enum
+class Kind(enum.Enum):
+    A = 1
+class Point:
+    __match_args__ = ("x", "y")
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+def f(v):
+    first = None
+    match v:
+        case Kind.A | -1:
+            return "value"
+        case Point(0, y=(a, b) as pair) if a != b and (total := a + b):
+            return a, b, pair, total
+        case Point(first, int() | None):
+            return first
+        case Point() as p:
+            return p.x, p.y
+        case {"a": [x, _, *_, last], "b": None} if x:
+            return x, last
+        case [[a], {"k": (b,), **more}]:
+            return a, b, more
+        case [] | "" | b"":
+            return "empty"
+        case float(z) if z > 1 and (first := z):
+            pass
+        case str(first):
+            first = [first]
+        case first:
+            pass
+    return first
+""",
+    *(
+        f"f({v})"
+        for v in (
+            "Kind.A",
+            "-1",
+            "Point(0, (1, 2))",
+            "Point(0, (1, 1))",
+            "Point(3, 4)",
+            "Point(3, 'z')",
+            "{'a': [1, 2, 3, 4], 'b': None}",
+            "{'a': [0, 2], 'b': None}",
+            "[[1], {'k': [2]}]",
+            "(5, 6)",
+            "()",
+            "''",
+            "2.5",
+            "0.5",
+            "'text'",
+            "range(2)",
+        )
+    ),
+)
+program(
+    "alternatives that bind",
+    """
+def f(v):
+    match v:
+        case [0, x] | {"x": x} if x:
+            return x
+        case (1 | 2) as x:
+            pass
+        case _:
+            x = None
+    return [x]
+""",
+    "f([0, 3])",
+    "f({'x': 4})",
+    "f([0, 0])",
+    "f(2)",
+)
+program(
     "match in loops",
     """
 def f(vs):
