@@ -22,8 +22,9 @@ import gast
 
 from autoimport.convert.functions import Function
 from autoimport.convert.graph_form import Context, graph_form
-from autoimport.convert.parse import FunctionNode, compile_tree, quietly, to_ast, to_gast
+from autoimport.convert.parse import FunctionNode, compile_tree, quietly
 from autoimport.convert.regions import Region
+from autoimport.convert.trees import to_ast, to_gast
 
 _FUTURE_FLAGS = 0
 for _name in __future__.all_feature_names:
@@ -149,7 +150,9 @@ def _compiled(plan: Blueprint, form: gast.FunctionDef, path: str) -> CodeType:
     node.lineno, node.col_offset = plan.line, plan.column
     free = [_bind(name) for name in plan.free if name != "__class__"]
     scaffold = _def("@scaffold", _plain_arguments(()), free + _in_class(plan, node))
+    node.body, body = [], node.body  # every node in it has its position
     tree = ast.fix_missing_locations(ast.Module(body=[scaffold], type_ignores=[]))
+    node.body = body
     with quietly():
         code = compile_tree(tree, path, plan.flags)
     code = _find(code)
@@ -182,12 +185,13 @@ _TYPE_PARAMS: dict[str, Any] = {"type_params": []} if sys.version_info >= (3, 12
 
 
 def _def(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
-    return ast.FunctionDef(name=name, args=args, body=body, decorator_list=[], **_TYPE_PARAMS)
+    parts: dict[str, Any] = {"decorator_list": [], "returns": None, "type_comment": None, **_TYPE_PARAMS}
+    return ast.FunctionDef(name=name, args=args, body=body, **parts)
 
 
 def _plain_arguments(names: tuple[str, ...]) -> ast.arguments:
-    args = [ast.arg(arg=name) for name in names]
-    return ast.arguments(posonlyargs=[], args=args, kwonlyargs=[], kw_defaults=[], defaults=[])
+    args = [ast.arg(arg=name, annotation=None, type_comment=None) for name in names]
+    return ast.arguments(posonlyargs=[], args=args, vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[])
 
 
 def _bind(name: str) -> ast.stmt:

@@ -6,11 +6,13 @@ the names as the function runs (definite assignment, liveness) is worked out in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import gast
+
+from autoimport.convert.trees import children, walk
 
 DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -63,49 +65,59 @@ def scope_of(fn: gast.AST) -> Scope:
     global_names: set[str] = set()
     nonlocal_names: set[str] = set()
     for node in walk_scope(body_of(fn)):
-        if isinstance(node, gast.Global):
+        kind = type(node)
+        if kind is gast.Name:
+            if type(node.ctx) is not gast.Load:
+                bound.add(node.id)
+        elif kind is gast.Global:
             global_names.update(node.names)
-        elif isinstance(node, gast.Nonlocal):
+        elif kind is gast.Nonlocal:
             nonlocal_names.update(node.names)
-        else:
-            bound.update(bound_by(node))
+        elif kind in _BOUND:
+            bound.update(_BOUND[kind](node))
     return Scope(frozenset(bound - global_names - nonlocal_names), frozenset(global_names), frozenset(nonlocal_names))
 
 
 def bound_by(node: gast.AST) -> Iterable[str]:
     """The names that this node itself (not what is below it) binds in its scope."""
-    if isinstance(node, gast.Name):
-        return () if isinstance(node.ctx, gast.Load) else (node.id,)
-    if isinstance(node, DEFINITIONS):
-        return (node.name,)
-    if isinstance(node, (gast.Import, gast.ImportFrom)):
-        return [alias.asname or alias.name.split(".")[0] for alias in node.names]
-    if isinstance(node, (gast.MatchAs, gast.MatchStar)):
-        return (node.name,) if node.name else ()
-    if isinstance(node, gast.MatchMapping):
-        return (node.rest,) if node.rest else ()
-    return ()
+    kind = type(node)
+    if kind is gast.Name:
+        return () if type(node.ctx) is gast.Load else (node.id,)
+    bound = _BOUND.get(kind)
+    return () if bound is None else bound(node)
 
 
-def walk_scope(roots: Iterable[gast.AST]) -> Iterator[gast.AST]:
-    """All nodes that are evaluated in the scope of `roots`, in no particular order.
+def _imported(node: gast.AST) -> list[str]:
+    return [alias.asname or alias.name.split(".")[0] for alias in node.names]
+
+
+def _captured(node: gast.AST) -> tuple[str, ...]:
+    return (node.name,) if node.name else ()
+
+
+_BOUND: dict[type[Any], Callable[[gast.AST], Iterable[str]]] = {
+    **dict.fromkeys(DEFINITIONS, _captured),
+    **dict.fromkeys((gast.Import, gast.ImportFrom), _imported),
+    **dict.fromkeys((gast.MatchAs, gast.MatchStar), _captured),
+    gast.MatchMapping: lambda node: (node.rest,) if node.rest else (),
+}
+
+
+def walk_scope(roots: Iterable[gast.AST]) -> list[gast.AST]:
+    """All nodes that are evaluated in the scope of `roots`, in no particular order; contexts are left out.
 
     Nested functions and classes are given themselves, with what their definition evaluates, without their bodies.
     Of comprehensions the first iterable is given, and the walruses in them, which bind here.
     """
+    found: list[gast.AST] = []
     stack = list(roots)
     while stack:
         node = stack.pop()
-        yield node
-        if isinstance(node, FUNCTIONS):
-            stack.extend(definition_parts(node))
-        elif isinstance(node, gast.ClassDef):
-            stack.extend([*node.decorator_list, *node.bases, *node.keywords])
-        elif isinstance(node, COMPREHENSIONS):
-            stack.append(node.generators[0].iter)
-            stack.extend(walrus_targets(node))
-        else:
-            stack.extend(gast.iter_child_nodes(node))
+        found.append(node)
+        kind = type(node)
+        if kind is not gast.Name and kind is not gast.Constant:
+            stack += NESTED.get(kind, children)(node)
+    return found
 
 
 def definition_parts(fn: gast.AST) -> list[gast.AST]:
@@ -117,14 +129,32 @@ def definition_parts(fn: gast.AST) -> list[gast.AST]:
 def walrus_targets(comprehension: gast.AST) -> list[gast.AST]:
     """Targets of the walruses in a comprehension, nested comprehensions included."""
     found: list[gast.AST] = []
-    stack = list(gast.iter_child_nodes(comprehension))
+    stack = children(comprehension)
     while stack:
         node = stack.pop()
-        if isinstance(node, gast.NamedExpr):
+        kind = type(node)
+        if kind is gast.NamedExpr:
             found.append(node.target)
-        if not isinstance(node, gast.Lambda):
-            stack.extend(gast.iter_child_nodes(node))
+        if kind is not gast.Lambda:
+            stack += children(node)
     return found
+
+
+def class_parts(node: gast.ClassDef) -> list[gast.AST]:
+    """What a class statement evaluates in the scope around it."""
+    return [*node.decorator_list, *node.bases, *node.keywords]
+
+
+def _comprehension_parts(node: gast.AST) -> list[gast.AST]:
+    return [node.generators[0].iter, *walrus_targets(node)]
+
+
+# Of each class of node that opens a scope: what is evaluated in the scope around it.
+NESTED: dict[type[Any], Callable[[gast.AST], list[gast.AST]]] = {
+    **dict.fromkeys(FUNCTIONS, definition_parts),
+    gast.ClassDef: class_parts,
+    **dict.fromkeys(COMPREHENSIONS, _comprehension_parts),
+}
 
 
 def free_names(node: gast.AST) -> set[str]:
@@ -153,19 +183,22 @@ def loaded(roots: Iterable[gast.AST]) -> set[str]:
     """Names read or deleted below `roots`, nested scopes included, as seen from the scope of `roots`."""
     found: set[str] = set()
     for node in walk_scope(roots):
-        if isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Load, gast.Del)):
-            found.add(node.id)
-        elif isinstance(node, (*FUNCTIONS, gast.ClassDef, *COMPREHENSIONS)):
+        if type(node) is gast.Name:
+            if type(node.ctx) in (gast.Load, gast.Del):
+                found.add(node.id)
+        elif type(node) in NESTED:
             found |= free_names(node)
     return found
 
 
-def captured_names(fn: gast.AST) -> tuple[set[str], set[str], set[str]]:
+Captured = tuple[set[str], set[str], set[str]]
+
+
+def captured_names(fn: gast.AST, scope: Scope) -> Captured:
     """Names that outlive a statement of `fn` in something nested: (read later, assigned later, deleted later).
 
     Functions, lambdas, classes and generator expressions read at any time; list comprehensions are over at once.
     """
-    scope = scope_of(fn)
     read: set[str] = set()
     assigned: set[str] = set()
     deleted: set[str] = set()
@@ -181,14 +214,14 @@ def nested_scopes(roots: Iterable[gast.AST]) -> Iterator[gast.AST]:
     for node in walk_scope(roots):
         if isinstance(node, COMPREHENSIONS):
             yield node
-            yield from (inner for inner in nested_scopes(gast.iter_child_nodes(node)))
+            yield from (inner for inner in nested_scopes(children(node)))
         elif isinstance(node, (*FUNCTIONS, gast.ClassDef)):
             yield node
 
 
 def late_changes(node: gast.AST, assigned: set[str], deleted: set[str]) -> None:
     """Collect the names that functions in `node` declare nonlocal and change."""
-    for inner in gast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, gast.Nonlocal):
             assigned.update(inner.names)
         elif isinstance(inner, gast.Name) and isinstance(inner.ctx, gast.Del):
@@ -229,7 +262,7 @@ def events(node: Any, certain: bool = True) -> Iterator[Event]:
     elif kind in COMPREHENSIONS:
         yield from comprehension_events(node, certain)
     elif kind not in (gast.Constant, gast.Load, gast.Store):
-        for child in gast.iter_child_nodes(node):
+        for child in children(node):
             yield from events(child, certain)
 
 
@@ -253,7 +286,7 @@ def free_loads(node: gast.AST, names: set[str]) -> Iterator[gast.Name]:
         return
     if isinstance(node, COMPREHENSIONS):
         first = node.generators[0].iter
-        yield from _loads_below(list(gast.iter_child_nodes(node)), names & comprehension_names(node), first)
+        yield from _loads_below(children(node), names & comprehension_names(node), first)
     else:
         scope = scope_of(node)
         inner = names - scope.bound - scope.globals
@@ -276,18 +309,13 @@ def _loads_below(roots: list[gast.AST], names: set[str], skip: gast.AST | None) 
             stack.extend(definition_parts(node) if not isinstance(node, gast.ClassDef) else class_parts(node))
             yield from free_loads(node, names)
         else:
-            stack.extend(gast.iter_child_nodes(node))
-
-
-def class_parts(node: gast.ClassDef) -> list[gast.AST]:
-    """What a class statement evaluates in the scope around it."""
-    return [*node.decorator_list, *node.bases, *node.keywords]
+            stack.extend(children(node))
 
 
 def used_names(tree: gast.AST) -> set[str]:
     """Every identifier in a tree that a new name could clash with."""
     used: set[str] = set()
-    for node in gast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, gast.Name):
             used.add(node.id)
         elif isinstance(node, (gast.Global, gast.Nonlocal)):

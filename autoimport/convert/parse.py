@@ -1,4 +1,4 @@
-"""Source text -> `ast` tree, `ast` <-> gast for single functions, and `ast` tree -> code object.
+"""Source text -> `ast` tree, and `ast` tree -> code object.
 
 The eager form is CPython's own tree with gates in it, so what has no gate cannot differ from what CPython compiles.
 Only a function that gets a graph form passes through gast, one at a time; the gast tree is a fresh copy, which the
@@ -13,24 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
 
-import gast
-
 Source = bytes | str
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-
-# gast turns a node it has never heard of into None, silently: such nodes of this Python must be met before it does.
-# `arg` becomes a gast Name; the parser has not made the others since Python 3.9, though `ast` still names them.
-_NO_CONCERN = {"arg", "Num", "Str", "Bytes", "NameConstant", "Ellipsis", "ExtSlice", "Index"}
-UNKNOWN_TO_GAST = frozenset(
-    node
-    for node in vars(ast).values()
-    if isinstance(node, type) and issubclass(node, ast.AST) and not hasattr(gast, node.__name__)
-    if node.__name__ not in _NO_CONCERN
-)
-
-
-class UnknownNode(Exception):
-    """The tree holds a node that gast would drop."""
 
 
 def parse(source: Source, path: str) -> ast.Module:
@@ -64,18 +48,3 @@ def quietly() -> Iterator[None]:
         yield
     finally:
         warnings.filters = before
-
-
-def to_gast(node: ast.AST) -> gast.AST:
-    """A fresh gast copy of `node`, positions included."""
-    if UNKNOWN_TO_GAST:
-        for part in ast.walk(node):
-            if type(part) in UNKNOWN_TO_GAST:
-                raise UnknownNode(f"gast does not know {type(part).__name__}")
-    return gast.ast_to_gast(node)
-
-
-def to_ast(node: gast.AST) -> ast.AST:
-    """A fresh `ast` copy of `node`; a node without position gets that of the node around it."""
-    tree: ast.AST = gast.gast_to_ast(node)
-    return ast.fix_missing_locations(tree)

@@ -27,7 +27,7 @@ from autoimport.convert.functions import Function, Position, start_of
 from autoimport.convert.graph_form.context import mangle
 from autoimport.convert.graph_form.flow import pattern_names
 from autoimport.convert.liveness import NOTHING, Liveness, Names
-from autoimport.convert.parse import to_gast
+from autoimport.convert.trees import to_gast
 
 # With less than one call of a library, or a few operations, there is nothing to gain.
 WORTH = 3

@@ -14,7 +14,8 @@ from autoimport.convert.forms import context, definition, function_blueprint
 from autoimport.convert.functions import Function, find_functions, obstacle
 from autoimport.convert.graph_form import Unconvertible, graph_form
 from autoimport.convert.layout import WIDTH, inside_strings, wrapped
-from autoimport.convert.parse import FunctionNode, Source, parse, quietly, to_ast
+from autoimport.convert.parse import FunctionNode, Source, parse, quietly
+from autoimport.convert.trees import to_ast
 
 
 def form_source(source: Source, path: str, line: int, qualified_name: str | None = None) -> str:

@@ -1,39 +1,11 @@
-"""Source to tree, tree to gast and back."""
+"""Source to tree, tree to code."""
 
 from __future__ import annotations
 
 import ast
-import sysconfig
 import warnings
-from pathlib import Path
 
-import pytest
-
-from autoimport.convert import parse as parsing
-from autoimport.convert.parse import UnknownNode, compile_tree, parse, quietly, to_ast, to_gast
-from tests.convert.code_equality import differences
-
-LIBRARY = Path(sysconfig.get_path("stdlib"))
-
-
-def test_gast_knows_every_node_of_this_python() -> None:
-    assert set() == set(parsing.UNKNOWN_TO_GAST)
-
-
-def test_a_node_that_gast_would_drop_is_met_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsing, "UNKNOWN_TO_GAST", frozenset({ast.Lambda}))
-    assert to_gast(ast.parse("x = 1"))
-    with pytest.raises(UnknownNode, match="Lambda"):
-        to_gast(ast.parse("x = lambda: 1"))
-
-
-@pytest.mark.parametrize("name", ["argparse", "dataclasses", "typing", "contextlib", "asyncio/tasks", "enum", "ast"])
-def test_the_way_to_gast_and_back_keeps_code_and_positions(name: str) -> None:
-    file = LIBRARY / f"{name}.py"
-    tree = parse(file.read_bytes(), str(file))
-    again = to_ast(to_gast(tree))
-    assert isinstance(again, ast.Module)
-    assert [] == list(differences(compile_tree(again, str(file)), compile_tree(tree, str(file))))
+from autoimport.convert.parse import compile_tree, parse, quietly
 
 
 def test_an_encoding_cookie_is_honoured() -> None:

@@ -7,13 +7,12 @@ the whole tree; last what only a trace needs to see (reads, stores, calls), whic
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 
 import gast
 
 from autoimport.convert import names as naming
-from autoimport.convert.graph_form.access import reads, stores
+from autoimport.convert.graph_form.access import access
 from autoimport.convert.graph_form.arithmetic import arithmetic
 from autoimport.convert.graph_form.augmented import augmented
 from autoimport.convert.graph_form.booleans import booleans
@@ -25,26 +24,27 @@ from autoimport.convert.graph_form.context import Context, Unconvertible
 from autoimport.convert.graph_form.formats import formats
 from autoimport.convert.graph_form.loops import loop_options, loops
 from autoimport.convert.graph_form.raises import raises
-from autoimport.convert.graph_form.structure import structure
+from autoimport.convert.graph_form.structure import LOOPS, structure
 from autoimport.convert.graph_form.undefined import checked_reads, deletes
 from autoimport.convert.graph_form.unpacking import unpacking
+from autoimport.convert.graph_form.walk import kinds_in
 from autoimport.convert.graph_form.withs import protocols
 
 __all__ = ["Context", "Unconvertible", "graph_form"]
 
 
 def graph_form(fn: gast.FunctionDef, context: Context, *, readable: bool = False) -> gast.FunctionDef:
-    """Return the graph form of `fn`, which is left as it is.
+    """Turn `fn` into its graph form.
 
     Args:
-      fn: the function; a lambda is given as a function that returns its body.
+      fn: the function, whose nodes become part of the form; a lambda is given as a function that returns its body.
       context: where it comes from.
       readable: leave out what only a trace needs to see.
     Raises:
       Unconvertible: a construct of it cannot be in a form.
     """
     try:
-        return _graph_form(copy.deepcopy(fn), context, readable)
+        return _graph_form(fn, context, readable)
     except RecursionError:
         raise Unconvertible("code nested too deeply", fn.lineno) from None
 
@@ -53,33 +53,38 @@ def _graph_form(fn: gast.FunctionDef, context: Context, readable: bool) -> gast.
     fresh = naming.Fresh(naming.used_names(fn) | context.free | set(context.parameters))
     words = Words.choose(fresh)
     scopes = replace(context, free=context.free | naming.scope_of(fn).nonlocals)
-    fn = loop_options(fn)
-    fn = structure(fn, fresh, context)
-    present = {type(node) for node in gast.walk(fn)}  # most functions have no need of most passes
-    if gast.Delete in present:
+    kinds = kinds_in(fn)
+    if kinds & LOOPS:
+        fn = loop_options(fn)
+    has_marks = structure(fn, fresh, context, kinds)
+    kinds = kinds_in(fn)
+    if gast.Delete in kinds:
         fn = deletes(fn, scopes)
-    if gast.AugAssign in present:
+    if gast.AugAssign in kinds:
         fn = augmented(fn, scopes, fresh)
-    fn = checked_reads(fn)
-    if present & {gast.For, gast.While}:
+    if has_marks:
+        fn = checked_reads(fn)
+    if kinds & LOOPS:
         fn = loops(fn, words)
-    if gast.If in present:
+    if gast.If in kinds:
         fn = conditionals(fn, words)
-    if present & {gast.Assign, gast.For}:
+    if kinds & {gast.Assign, gast.For}:
         fn = unpacking(fn, scopes, fresh)
-    if present & {gast.comprehension, gast.match_case}:
+    if kinds & {gast.comprehension, gast.match_case}:
         fn = comprehensions(fn)
-    if gast.Compare in present:
+    if gast.Compare in kinds:
         fn = comparisons(fn)
-    fn = booleans(fn)
-    if present & {gast.FormattedValue, gast.Mod}:
+    if kinds & {gast.BoolOp, gast.UnaryOp, gast.IfExp, gast.For}:  # a loop may stop at one of several flags
+        fn = booleans(fn)
+    if kinds & {gast.FormattedValue, gast.Mod}:
         fn = formats(fn)
-    if present & {gast.Assert, gast.Raise}:
+    if kinds & {gast.Assert, gast.Raise}:
         fn = raises(fn, guarded=not readable)
     if not readable:
-        fn = arithmetic(fn)
-        fn = protocols(fn)
+        if kinds & {gast.BinOp, gast.Compare}:
+            fn = arithmetic(fn)
+        if kinds & {gast.With, gast.Try, gast.TryStar}:
+            fn = protocols(fn)
         fn = calls(fn)
-        fn = stores(fn, scopes, fresh)
-        fn = reads(fn, scopes)
+        fn = access(fn, scopes, fresh)
     return fn

@@ -30,13 +30,13 @@ from autoimport.convert.graph_form.augmented import as_value
 from autoimport.convert.graph_form.build import OPS, assign, constant, is_op, lambda_, load, op, place, store
 from autoimport.convert.graph_form.context import Context
 from autoimport.convert.graph_form.scoped import Scoped
-from autoimport.convert.names import Fresh
+from autoimport.convert.names import Fresh, Scope
 
 
 class _Stores(Scoped):
-    def __init__(self, context: Context, fresh: Fresh) -> None:
-        super().__init__(context)
-        self.value = fresh("stored")
+    def __init__(self, context: Context, known: dict[gast.AST, Scope], value: str) -> None:
+        super().__init__(context, known)
+        self.value = value
 
     def visit_Assign(self, node: gast.Assign) -> Any:
         self.generic_visit(node)
@@ -106,13 +106,17 @@ def _set(target: gast.AST, value: gast.AST, scopes: Scoped) -> gast.Call:
 
 def stores(fn: gast.FunctionDef, context: Context, fresh: Fresh) -> gast.FunctionDef:
     """Rewrite the stores and deletes in `fn` and everything nested in it."""
-    _Stores(context, fresh).enter(fn)
+    _Stores(context, {}, fresh("stored")).enter(fn)
     return fn
 
 
 class _Reads(Scoped):
+    def __init__(self, context: Context, known: dict[gast.AST, Scope], value: str) -> None:
+        super().__init__(context, known)
+        self.value = value
+
     def visit_Name(self, node: gast.Name) -> Any:
-        if not isinstance(node.ctx, gast.Load) or node.id in (OPS, "__debug__"):
+        if type(node.ctx) is not gast.Load or node.id in (OPS, "__debug__", self.value):
             return node
         kind = self.resolve(node.id)
         if kind == "local":
@@ -149,5 +153,14 @@ class _Reads(Scoped):
 
 def reads(fn: gast.FunctionDef, context: Context) -> gast.FunctionDef:
     """Rewrite the reads of attributes, items, globals and free names in `fn` and everything nested in it."""
-    _Reads(context).enter(fn)
+    _Reads(context, {}, "").enter(fn)
+    return fn
+
+
+def access(fn: gast.FunctionDef, context: Context, fresh: Fresh) -> gast.FunctionDef:
+    """Both, over the same scopes: stores are rewritten first, and bind no name but one of ours."""
+    known: dict[gast.AST, Scope] = {}
+    value = fresh("stored")
+    _Stores(context, known, value).enter(fn)
+    _Reads(context, known, value).enter(fn)
     return fn

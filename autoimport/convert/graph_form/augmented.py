@@ -27,6 +27,7 @@ from autoimport.convert.graph_form.build import assign, constant, load, op, plac
 from autoimport.convert.graph_form.context import Context
 from autoimport.convert.graph_form.scoped import Scoped
 from autoimport.convert.names import Fresh
+from autoimport.convert.trees import walk
 
 SIGNS = {
     "Add": "+=",
@@ -59,6 +60,7 @@ class _Augmented(Scoped):
         if isinstance(target, gast.Name):
             read = getattr(node, "read", None) or load(target.id)
             return place(assign(target, op("augment", sign, read, node.value)), node)
+        self.pin()
         held: list[gast.AST] = []
         moving = self.moving | {event.name for event in naming.events(node.value) if event.kind == "store"}
         target.value = self.hold(target.value, self.owner, moving, held)
@@ -94,6 +96,6 @@ def as_value(key: gast.AST) -> gast.AST:
 
 def augmented(fn: gast.FunctionDef, context: Context, fresh: Fresh) -> gast.FunctionDef:
     """Rewrite the augmented assignments in `fn` and in functions nested in it."""
-    moving = {name for node in gast.walk(fn) if isinstance(node, gast.Nonlocal) for name in node.names}
+    moving = {name for node in walk(fn) if isinstance(node, gast.Nonlocal) for name in node.names}
     _Augmented(context, fresh("owner"), fresh("key"), moving).enter(fn)
     return fn

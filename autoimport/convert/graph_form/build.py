@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import gast
 
+from autoimport.convert.trees import children
+
 OPS = "@ops"
 """The name under which a form finds its operators; nobody can write it in Python."""
 
@@ -27,7 +29,7 @@ def place(new: Node, like: gast.AST) -> Node:
         if getattr(node, "lineno", None) is None:
             for field, value in position:
                 setattr(node, field, value)
-            stack.extend(gast.iter_child_nodes(node))
+            stack.extend(children(node))
     return new
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import gast
 
 from autoimport.convert import names as naming
+from autoimport.convert.trees import children, walk
 
 Known = frozenset[str] | None  # names that have a value for sure; None where control never comes
 COMPOUND = (gast.If, gast.While, gast.For)
@@ -50,22 +51,30 @@ class Flow:
       scope: its scope as the person wrote it, plus generated names.
       outer: names that belong to enclosing functions of the same form.
       doubtful: those of them that may hold an Undefined.
+      captured: names that something nested in it reads, assigns and deletes later.
     """
 
     def __init__(
-        self, fn: gast.FunctionDef, scope: naming.Scope, outer: frozenset[str], doubtful: frozenset[str]
+        self,
+        fn: gast.FunctionDef,
+        scope: naming.Scope,
+        outer: frozenset[str],
+        doubtful: frozenset[str],
+        captured: naming.Captured,
     ) -> None:
         self.scope = scope
-        read, assigned, deleted = naming.captured_names(fn)
+        read, assigned, deleted = captured
         shared = scope.nonlocals & outer
         self.tracked = scope.bound | shared
         self.captured = frozenset(read | assigned) | shared
         self.assigned_elsewhere = frozenset(assigned)
         self.deleted_elsewhere = frozenset(deleted)
         self.unbound: set[str] = set()
+        self.compounds: list[gast.AST] = []
         start = frozenset(naming.parameters(fn.args)) | (shared - doubtful)
         self.forward(fn.body, start - self.deleted_elsewhere)
-        self.backward(fn.body, self.captured, frozenset())
+        if self.compounds:
+            self.backward(fn.body, self.captured, frozenset())
 
     # -- forward: which names have a value ---------------------------------------------------------------------------
 
@@ -105,6 +114,11 @@ class Flow:
             return _with(known, naming.bound_by(node))
         return self.evaluate(statement_parts(node), known)
 
+    def begin(self, node: gast.AST, known: Known) -> None:
+        """Start the outline of a compound statement."""
+        node.outline = Outline(known)
+        self.compounds.append(node)
+
     def forward_Return(self, node: gast.AST, known: Known) -> Known:
         self.evaluate(statement_parts(node), known)
         return None
@@ -113,19 +127,19 @@ class Flow:
 
     def forward_If(self, node: gast.If, known: Known) -> Known:
         known = self.evaluate(node.test, known)
-        node.outline = Outline(known)
+        self.begin(node, known)
         return _join(self.forward(node.body, known), self.forward(node.orelse, known))
 
     def forward_While(self, node: gast.While, known: Known) -> Known:
         known = _without(known, deleted_names(node.body))
-        node.outline = Outline(known)
+        self.begin(node, known)
         known = self.evaluate(node.test, known)
         self.forward(node.body, known)
         return known
 
     def forward_For(self, node: gast.For, known: Known) -> Known:
         known = _without(self.evaluate(node.iter, known), deleted_names(node.body))
-        node.outline = Outline(known)
+        self.begin(node, known)
         known = self.evaluate(list(node.options.values()), known)
         self.forward(node.body, self.evaluate(node.target, known))
         return known
@@ -275,18 +289,24 @@ class Flow:
         node.outline.n_out = len(out)
 
 
-def outline(fn: gast.FunctionDef, scope: naming.Scope, outer: frozenset[str], doubtful: frozenset[str]) -> list[str]:
-    """Annotate one function; return the names that must start as Undefined at its top."""
-    flow = Flow(fn, scope, outer, doubtful)
-    total = Counter(_occurrences(fn.body))
-    mine = scope.bound - flow.captured - set(naming.parameters(fn.args))
+def outline(
+    fn: gast.FunctionDef,
+    scope: naming.Scope,
+    outer: frozenset[str],
+    doubtful: frozenset[str],
+    captured: naming.Captured,
+) -> tuple[list[str], bool]:
+    """Annotate one function; return the names that must start as Undefined at its top, and whether a read is marked."""
+    flow = Flow(fn, scope, outer, doubtful, captured)
+    parameters = set(naming.parameters(fn.args))
+    mine = scope.bound - flow.captured - parameters
     needed = flow.unbound & scope.bound
-    for node in compound_nodes(fn.body):
+    for node in flow.compounds:
         if node.outline.known is not None:
             needed |= (set(node.outline.names) & scope.bound) - node.outline.known
-    needed -= set(naming.parameters(fn.args))
-    owned = scope.bound - set(naming.parameters(fn.args))
-    return _settle(fn.body, owned, frozenset(mine), needed, total, scope)
+    total = Counter(_mentions(fn.body)[0]) if flow.compounds else Counter()
+    inits = _settle(fn.body, scope.bound - parameters, frozenset(mine), needed - parameters, total, scope)
+    return inits, bool(flow.unbound)
 
 
 def _settle(
@@ -299,7 +319,8 @@ def _settle(
 ) -> list[str]:
     """Give each name the innermost generated function that holds all of its uses; return what `body` must initialise.
 
-    `owned` are the names that belong to the scope of `body`; `movable` those of them that nothing else holds on to.
+    `owned` are the names that belong to the scope of `body`; `movable` those of them that nothing else holds on to;
+    `total` tells how often each of these is mentioned in it.
     """
     given: set[str] = set()
     direct: set[str] = set()
@@ -307,23 +328,17 @@ def _settle(
         if not isinstance(node, COMPOUND):
             direct.update(naming.bound_by(node))
             continue
-        inside = [block for _, block in blocks(node)]
-        count = Counter(name for block in inside for name in _occurrences(block))
+        inside = [(key, block, *_mentions(block)) for key, block in blocks(node)]
+        count = Counter(name for _, _, mentions, _ in inside for name in mentions)
         state = set(node.outline.names)
         local = frozenset(name for name in movable & count.keys() - state if count[name] == total[name])
         given |= local
-        for key, block in blocks(node):
-            assigned = {name for part in naming.walk_scope(block) for name in naming.bound_by(part)}
+        for key, block, mentions, assigned in inside:
             node.outline.nonlocals[key] = sorted(assigned - local - scope.globals)
             node.outline.globals[key] = sorted(assigned & scope.globals)
-            here = local & set(_occurrences(block))
-            node.outline.inits[key] = _settle(block, here, here, needed & here, _total(here, block), scope)
+            here = local.intersection(mentions)
+            node.outline.inits[key] = _settle(block, here, here, needed & here, Counter(mentions), scope)
     return sorted(name for name in owned - given if name in needed or name not in direct)
-
-
-def _total(names: frozenset[str], block: list[gast.AST]) -> Counter[str]:
-    """How often each of `names` occurs in one block: the whole life of a name that is local to it."""
-    return Counter(name for name in _occurrences(block) if name in names)
 
 
 def blocks(node: gast.AST) -> list[tuple[str, list[gast.AST]]]:
@@ -348,26 +363,28 @@ def direct_nodes(body: list[gast.AST]) -> Iterable[gast.AST]:
         elif isinstance(node, (*naming.FUNCTIONS, gast.ClassDef, *naming.COMPREHENSIONS)):
             stack.extend(list(naming.walk_scope([node]))[1:])
         else:
-            stack.extend(gast.iter_child_nodes(node))
+            stack.extend(children(node))
 
 
-def compound_nodes(body: list[gast.AST]) -> Iterable[gast.AST]:
-    """The compound statements of one function, however deep."""
-    return (node for node in naming.walk_scope(body) if isinstance(node, COMPOUND))
-
-
-def _occurrences(body: Iterable[gast.AST]) -> Iterable[str]:
-    """Every mention of a name in a block, nested comprehensions included."""
-    for node in naming.walk_scope(body):
-        if isinstance(node, gast.Name):
-            yield node.id
-        elif isinstance(node, (*naming.COMPREHENSIONS, *naming.FUNCTIONS, gast.ClassDef)):
-            yield from naming.free_names(node)
-            yield from naming.bound_by(node)
-        else:
-            yield from naming.bound_by(node)
-        if isinstance(node, gast.For):
-            yield from node.stop
+def _mentions(block: Iterable[gast.AST]) -> tuple[list[str], set[str]]:
+    """Every mention of a name in a block, nested comprehensions included, and the names that it assigns."""
+    mentions: list[str] = []
+    assigned: set[str] = set()
+    for node in naming.walk_scope(block):
+        kind = type(node)
+        if kind is gast.Name:
+            mentions.append(node.id)
+            if type(node.ctx) is not gast.Load:
+                assigned.add(node.id)
+            continue
+        if kind in naming.NESTED:
+            mentions += naming.free_names(node)
+        bound = naming.bound_by(node)
+        mentions += bound
+        assigned.update(bound)
+        if kind is gast.For:
+            mentions += node.stop
+    return mentions, assigned
 
 
 def statement_parts(node: gast.AST) -> list[Any]:
@@ -382,12 +399,12 @@ def statement_parts(node: gast.AST) -> list[Any]:
         return [node.target, node.value]
     if isinstance(node, gast.AnnAssign):
         return [node.value, node.target]
-    return list(gast.iter_child_nodes(node))
+    return children(node)
 
 
 def pattern_names(pattern: gast.AST) -> list[str]:
     """Names that a pattern captures."""
-    return [name for node in gast.walk(pattern) for name in naming.bound_by(node)]
+    return [name for node in walk(pattern) for name in naming.bound_by(node)]
 
 
 def deleted_names(body: Iterable[gast.AST]) -> set[str]:

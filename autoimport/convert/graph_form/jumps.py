@@ -16,6 +16,7 @@ import gast
 
 from autoimport.convert.graph_form.build import assign, constant, header, if_, load, not_, place
 from autoimport.convert.graph_form.context import Unconvertible
+from autoimport.convert.trees import walk
 
 JUMPS = (gast.Return, gast.Break, gast.Continue)
 LOOPS = (gast.For, gast.While)
@@ -192,7 +193,7 @@ def crosses(body: list[gast.AST], jump: gast.AST) -> bool:
         return True
     for node in body:
         exits = isinstance(node, gast.With) or (isinstance(node, TRY) and node.finalbody)
-        if exits and any(inner is jump for inner in gast.walk(node)):
+        if exits and any(inner is jump for inner in walk(node)):
             return True
         if not isinstance(node, NESTED) and isinstance(node, gast.stmt) and crosses(statements_below(node), jump):
             return True

@@ -38,6 +38,7 @@ import gast
 from autoimport.convert import names as naming
 from autoimport.convert.graph_form.build import assign, constant, if_, load, op, place, store
 from autoimport.convert.graph_form.walk import Pass
+from autoimport.convert.trees import walk
 
 
 class _Matches(Pass):
@@ -183,8 +184,8 @@ def _is_not_none(value: gast.AST) -> gast.Compare:
 
 
 def _binds_in_alternative(pattern: gast.AST) -> bool:
-    alternatives = (part for part in gast.walk(pattern) if isinstance(part, gast.MatchOr))
-    return any(naming.bound_by(part) for each in alternatives for part in gast.walk(each))
+    alternatives = (part for part in walk(pattern) if isinstance(part, gast.MatchOr))
+    return any(naming.bound_by(part) for each in alternatives for part in walk(each))
 
 
 def matches(fn: gast.FunctionDef, fresh: naming.Fresh) -> gast.FunctionDef:

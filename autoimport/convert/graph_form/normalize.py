@@ -26,17 +26,22 @@ import gast
 from autoimport.convert import names as naming
 from autoimport.convert.graph_form.build import after_docstring, assign, constant, load, place
 from autoimport.convert.graph_form.context import Unconvertible
-from autoimport.convert.graph_form.walk import Pass
+from autoimport.convert.graph_form.walk import Kinds, Pass, kinds_in
+from autoimport.convert.trees import walk
 
 YIELDS = (gast.Yield, gast.YieldFrom, gast.Await, gast.AsyncFor, gast.AsyncWith)
+SUSPENDING = frozenset({*YIELDS, gast.comprehension})  # which may be `async for`
 
 
-def normalize(fn: gast.FunctionDef, fresh: naming.Fresh, super_object: str | None = None) -> gast.FunctionDef:
+def normalize(
+    fn: gast.FunctionDef, fresh: naming.Fresh, super_object: str | None = None, kinds: Kinds | None = None
+) -> gast.FunctionDef:
     """Rewrite `fn`, not the functions nested in it; `super_object` is None where `super()` cannot work."""
-    line = suspends(fn)
+    kinds = kinds_in(fn) if kinds is None else kinds
+    line = suspends(fn) if kinds & SUSPENDING else None
     if line:
         raise Unconvertible("yield or await", line)
-    return _Normalize(fn, fresh, super_object).run()
+    return _Normalize(fn, fresh, super_object, kinds).run()
 
 
 def suspends(fn: gast.AST) -> int | None:
@@ -45,19 +50,20 @@ def suspends(fn: gast.AST) -> int | None:
         if isinstance(node, YIELDS):
             return int(getattr(node, "lineno", 1))
         if isinstance(node, naming.COMPREHENSIONS):
-            inside = [part for part in gast.walk(node) if isinstance(part, gast.Await)]
+            inside = [part for part in walk(node) if isinstance(part, gast.Await)]
             if inside or any(generator.is_async for generator in node.generators):
                 return int(node.lineno)
     return None
 
 
 class _Normalize(Pass):
-    def __init__(self, fn: gast.FunctionDef, fresh: naming.Fresh, super_object: str | None) -> None:
+    def __init__(self, fn: gast.FunctionDef, fresh: naming.Fresh, super_object: str | None, kinds: Kinds) -> None:
         self.fn = fn
         self.fresh = fresh
         self.super_object = super_object
+        self.may_suspend = bool(kinds & SUSPENDING)
         self.scope = naming.scope_of(fn)
-        self.handler_only = _handler_only(fn)
+        self.handler_only = _handler_only(fn, self.scope.bound) if gast.ExceptHandler in kinds else set()
 
     def run(self) -> gast.FunctionDef:
         body = self.body(self.fn.body)
@@ -73,16 +79,15 @@ class _Normalize(Pass):
     def block(self, body: list[gast.AST], like: gast.AST) -> list[gast.AST]:
         return self.body(body) or [place(gast.Pass(), like)]
 
-    def enter(self, node: gast.FunctionDef) -> None:
-        node.plain = suspends(node) is not None
+    def enter(self, node: gast.AST) -> None:
+        node.plain = self.may_suspend and suspends(node) is not None
 
-    def enter_lambda(self, node: gast.Lambda) -> None:
-        node.plain = suspends(node) is not None
+    enter_lambda = enter
 
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
         for statement in node.body:
             if isinstance(statement, gast.FunctionDef):
-                statement.plain = suspends(statement) is not None
+                self.enter(statement)
         return node
 
     def visit_Global(self, node: gast.AST) -> None:
@@ -157,12 +162,11 @@ class _Normalize(Pass):
         return node
 
 
-def _handler_only(fn: gast.FunctionDef) -> set[str]:
+def _handler_only(fn: gast.FunctionDef, bound: frozenset[str]) -> set[str]:
     """Names whose every mention is in a handler that binds them: Python may bind and delete these itself."""
     inside: dict[str, int] = {}
     total: dict[str, int] = {}
     nested: set[str] = set()
-    bound = naming.scope_of(fn).bound
     for node in naming.walk_scope(fn.body):
         if isinstance(node, gast.Name):
             total[node.id] = total.get(node.id, 0) + 1

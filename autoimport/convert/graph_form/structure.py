@@ -21,16 +21,24 @@ from autoimport.convert.graph_form.loop_else import no_loop_else
 from autoimport.convert.graph_form.matches import matches
 from autoimport.convert.graph_form.normalize import normalize
 from autoimport.convert.graph_form.returns import single_return
-from autoimport.convert.graph_form.walk import is_plain
+from autoimport.convert.graph_form.walk import Kinds, is_plain, kinds_in
 from autoimport.convert.graph_form.walrus import no_lazy_walrus
 from autoimport.convert.graph_form.withs import plain_with
 
+LOOPS = frozenset({gast.For, gast.While})
+LATE = (*naming.FUNCTIONS, gast.ClassDef, gast.GeneratorExp)  # may outlive the statement that makes them
 
-def structure(fn: gast.FunctionDef, fresh: naming.Fresh, context: Context) -> gast.FunctionDef:
-    """Give a function and everything nested in it its shape."""
+
+def structure(fn: gast.FunctionDef, fresh: naming.Fresh, context: Context, kinds: Kinds | None = None) -> bool:
+    """Give a function and everything nested in it its shape; `kinds` are those of its nodes.
+
+    Returns:
+      Whether a read in it may find no value, and is marked.
+    """
     in_class = "__class__" in context.free
-    _structure(fn, fresh, context.first_parameter if in_class else None, in_class, frozenset(), frozenset(), context)
-    return fn
+    super_object = context.first_parameter if in_class else None
+    kinds = kinds_in(fn) if kinds is None else kinds
+    return _structure(fn, fresh, super_object, in_class, frozenset(), frozenset(), context, kinds)
 
 
 def _structure(
@@ -41,26 +49,29 @@ def _structure(
     outer: frozenset[str],
     doubtful: frozenset[str],
     context: Context,
-) -> None:
+    kinds: Kinds,
+) -> bool:
     """Shape `fn`; `outer` are the names of the functions around it, `doubtful` those that may hold an Undefined."""
     written = naming.scope_of(fn)
-    normalize(fn, fresh, super_object)
-    matches(fn, fresh)
-    no_lazy_walrus(fn, fresh)
-    present = {type(node) for node in gast.walk(fn)}
-    if gast.With in present:
+    normalize(fn, fresh, super_object, kinds)
+    if gast.Match in kinds:
+        matches(fn, fresh)
+    if kinds & {gast.NamedExpr, gast.Match}:  # whose patterns may have become walruses
+        no_lazy_walrus(fn, fresh)
+    if gast.With in kinds:
         plain_with(fn, context, fresh)
-    if present & {gast.For, gast.While}:
+    if kinds & LOOPS:
         no_loop_else(fn, fresh)
     single_return(fn, fresh)
-    if present & {gast.For, gast.While}:
+    if kinds & LOOPS:
         flagged_breaks(fn, fresh)
         no_continue(fn, fresh)
     now = naming.scope_of(fn)
     scope = naming.Scope(written.bound | now.bound, written.globals, written.nonlocals)
-    inits = outline(fn, scope, outer, doubtful)
-    hollow = (frozenset(inits) | deleted_names(fn.body) | naming.captured_names(fn)[2]) & scope.bound
-    nested = list(nested_scopes(fn))
+    captured = naming.captured_names(fn, now) if kinds.intersection(LATE) else (set(), set(), set())
+    inits, has_marks = outline(fn, scope, outer, doubtful, captured)
+    hollow = (frozenset(inits) | deleted_names(fn.body) | captured[2]) & scope.bound
+    nested = list(nested_scopes(fn)) if kinds.intersection(LATE) else []
     for node in nested:
         for read in naming.free_loads(node, set(hollow)):
             read.unbound = "inner"
@@ -70,18 +81,19 @@ def _structure(
     fn.body[start:start] = [place(undefined(name), fn) for name in inits]
     outer = (outer - scope.globals) | scope.bound
     doubtful = (doubtful - scope.bound) | hollow
+    has_marks = has_marks or bool(hollow)
     for node in nested:
         for inner, is_method in functions_in(node):
             first = naming.parameters(inner.args)[:1] if inner.args.args or inner.args.posonlyargs else []
             knows_class = in_class or is_method
             owner = first[0] if first and knows_class else None
-            _structure(inner, fresh, owner, knows_class, outer, doubtful, context)
+            has_marks |= _structure(inner, fresh, owner, knows_class, outer, doubtful, context, kinds)
+    return has_marks
 
 
 def nested_scopes(fn: gast.FunctionDef) -> Iterator[gast.AST]:
     """Functions, lambdas, classes and generator expressions directly in `fn`."""
-    late = (*naming.FUNCTIONS, gast.ClassDef, gast.GeneratorExp)
-    return (node for node in naming.nested_scopes(fn.body) if isinstance(node, late))
+    return (node for node in naming.nested_scopes(fn.body) if isinstance(node, LATE))
 
 
 def functions_in(node: gast.AST) -> Iterator[tuple[gast.FunctionDef, bool]]:

@@ -13,9 +13,10 @@ import gast
 from autoimport.convert.graph_form.build import constant, op, place, undefined
 from autoimport.convert.graph_form.context import Context
 from autoimport.convert.graph_form.scoped import Scoped
+from autoimport.convert.graph_form.walk import Walker
 
 
-class _Reads(gast.NodeTransformer):  # type: ignore[misc]
+class _Reads(Walker):
     """Goes everywhere, class bodies and generators too: a marked read is marked for what stands in the name."""
 
     def visit_Name(self, node: gast.Name) -> Any:
@@ -28,7 +29,7 @@ class _Reads(gast.NodeTransformer):  # type: ignore[misc]
 
 def checked_reads(fn: gast.FunctionDef) -> gast.FunctionDef:
     """Rewrite the marked reads in `fn` and everything nested in it."""
-    fn.body = [_Reads().visit(node) for node in fn.body]
+    fn.body = _Reads().body(fn.body)
     return fn
 
 

@@ -43,6 +43,7 @@ class _Unpacking(Scoped):
         if getattr(node, "built", False) or (len(node.targets) == 1 and not isinstance(node.targets[0], SEQUENCES)):
             return node
         self.used = 0
+        self.pin()
         if all(self.is_local(target) for target in node.targets):
             return node
         if len(node.targets) == 1:

@@ -34,6 +34,7 @@ from autoimport.convert.graph_form.build import assign, constant, header, if_, l
 from autoimport.convert.graph_form.context import Unconvertible
 from autoimport.convert.graph_form.walk import Pass, is_plain
 from autoimport.convert.names import Fresh
+from autoimport.convert.trees import walk
 
 
 class _Walrus(Pass):
@@ -163,7 +164,7 @@ def _skippable(node: gast.AST) -> list[gast.AST]:
 def no_lazy_walrus(fn: gast.FunctionDef, fresh: Fresh) -> gast.FunctionDef:
     """Lower the walruses of `fn` (not of functions nested in it) that no generated lambda may hold."""
     fn.body = _Walrus(fresh).body(fn.body)
-    for node in gast.walk(fn):
+    for node in walk(fn):
         check = not isinstance(node, gast.stmt) or isinstance(node, (gast.Assert, gast.Raise))
         if check and any(map(_binds_at_all, _skippable(node))) and not is_plain(fn):
             raise Unconvertible("a walrus in an operand that may be skipped", node.lineno)
@@ -171,4 +172,4 @@ def no_lazy_walrus(fn: gast.FunctionDef, fresh: Fresh) -> gast.FunctionDef:
 
 
 def _binds_at_all(node: gast.AST) -> bool:
-    return any(isinstance(part, gast.NamedExpr) for part in gast.walk(node))
+    return any(isinstance(part, gast.NamedExpr) for part in walk(node))

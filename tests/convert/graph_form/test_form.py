@@ -107,13 +107,6 @@ def test_every_node_of_a_form_has_a_position_inside_the_function() -> None:
             assert fn.lineno <= node.lineno <= (node.end_lineno or 0) <= fn.end_lineno, ast.dump(node)
 
 
-def test_the_function_given_is_left_as_it_is() -> None:
-    fn = gast.parse(SOURCE).body[0]
-    before = gast.dump(fn)
-    graph_form(fn, Context())
-    assert gast.dump(fn) == before
-
-
 def test_options_of_a_loop_are_collected() -> None:
     source = """
 def f(n, x):

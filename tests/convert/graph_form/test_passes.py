@@ -37,7 +37,7 @@ def show(apply: Callable[..., gast.FunctionDef], source: str) -> None:
     fresh = naming.Fresh(naming.used_names(fn))
     known = {"context": Context(), "fresh": fresh, "words": Words.choose(naming.Fresh(naming.used_names(fn)))}
     if apply.__name__ in NEEDS_STRUCTURE:
-        fn = structure(fn, fresh, Context())
+        structure(fn, fresh, Context())
     wanted = list(apply.__annotations__)
     print(text(apply(fn, **{name: value for name, value in known.items() if name in wanted})))
 
