@@ -11,8 +11,9 @@ import tensorflow as tf
 
 from autoimport.operators import logic, observer
 from autoimport.operators.access import iterate
-from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.checks import fail_if, negation, refuse
 from autoimport.operators.lists import stand_in
+from autoimport.operators.loops_over import is_stream, stream
 from autoimport.operators.numbers import Number, Outranking
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
@@ -143,6 +144,8 @@ def _truths(iterable: Any, reduce: Callable[[Any], Any], *, stops_at: bool) -> A
         if not vector.dtype.is_bool:
             vector = tf.not_equal(vector, tf.zeros([], vector.dtype))
         return Number(bool, reduce(vector))
+    if is_stream(iterable):
+        return _truths_of_stream(iterable, stops_at)
     unknown: list[Any] = []
     built = 0
     for item in iterate(iterable):
@@ -155,6 +158,19 @@ def _truths(iterable: Any, reduce: Callable[[Any], Any], *, stops_at: bool) -> A
         elif logic.python_truth(item) is stops_at:
             return stops_at
     return Number(bool, reduce(tf.stack(unknown))) if unknown else not stops_at
+
+
+def _truths_of_stream(iterable: Any, stops_at: bool) -> Any:
+    source = stream(iterable)
+
+    def body(_: Any, *state: Any) -> Any:
+        test = logic.condition(source.take(*state))
+        stops = test if stops_at else negation(test)
+        return stops, *tf.nest.flatten(tf.cond(stops, source.end, lambda: source.move(*state)))
+
+    state = (tf.constant(False), *source.start)
+    stopped = tf.while_loop(lambda stops, *state: negation(stops) & source.has(*state), body, state)[0]
+    return Number(bool, stopped if stops_at else negation(stopped))
 
 
 def _operations() -> int:

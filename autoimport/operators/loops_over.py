@@ -9,17 +9,24 @@ are asked for one optional item ahead.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tensorflow as tf
 
 from autoimport.operators import indexing, lists, observer
-from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.checks import fail_if, negation, refuse
 from autoimport.operators.driver import Driver
 from autoimport.operators.numbers import Number
 from autoimport.operators.predicates import predicate
-from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
+from autoimport.operators.ranges import (
+    SymbolicEnumerate,
+    SymbolicFilter,
+    SymbolicMap,
+    SymbolicRange,
+    SymbolicReversed,
+    SymbolicZip,
+)
 from autoimport.operators.symbolic import is_symbolic
 
 _STREAMS = (tf.data.Dataset, tf.distribute.DistributedDataset)
@@ -75,13 +82,22 @@ def driver_over(iterable: Any, extra_test: Test, body: Body) -> Driver | None:
     """The driver of a loop over `iterable`; None if there is nothing to build (no items; one, which has been run)."""
     walk = walk_over(iterable)
     if walk is None:
-        return _drive(_stream(iterable), extra_test, body)
+        return _drive(stream(iterable), extra_test, body)
     count = walk.known_count()
     if count is None or count > 1:
         return _drive(walk.source(), extra_test, body)
     if count == 1:
         body(walk.item(tf.constant(0)))
     return None
+
+
+def is_stream(x: Any) -> bool:
+    """Whether `x` is a dataset, an iterator, or made of one, in a graph under construction."""
+    if isinstance(x, SymbolicEnumerate):
+        return is_stream(x.iterable)
+    if isinstance(x, SymbolicZip):
+        return any(map(is_stream, x.iterables))
+    return isinstance(x, (*_STREAMS, *_ITERATORS, SymbolicMap, SymbolicFilter)) and is_symbolic(x)
 
 
 def is_python_zip(iterable: Any) -> bool:
@@ -116,7 +132,7 @@ def walk_over(iterable: Any) -> Walk | None:
       TypeError: as Python does, for what cannot be iterated over.
     """
     iterable = lists.stand_in(iterable)
-    if isinstance(iterable, (*_STREAMS, *_ITERATORS)):
+    if isinstance(iterable, (*_STREAMS, *_ITERATORS, SymbolicMap, SymbolicFilter)):
         return None
     if isinstance(iterable, SymbolicRange):
         return Walk(iterable.length().int64(), lambda i: iterable.at(tf.cast(i, tf.int64)))
@@ -198,7 +214,8 @@ def _reversed(iterable: Any) -> Walk:
 # Streams: datasets, iterators, and what is made of them.
 
 
-def _stream(iterable: Any) -> Source:
+def stream(iterable: Any) -> Source:
+    """The items of anything symbolic."""
     walk = walk_over(iterable)
     if walk is not None:
         return walk.source()
@@ -208,12 +225,40 @@ def _stream(iterable: Any) -> Source:
         if iterable.strict:
             refuse("zip(strict=True) of datasets")
         return _joined(iterable.iterables, None)
+    if isinstance(iterable, SymbolicMap):
+        return _mapped(iterable)
+    if isinstance(iterable, SymbolicFilter):
+        return _filtered(iterable)
     return _from_iterator(_iterator(iterable))
+
+
+def _mapped(iterable: SymbolicMap) -> Source:
+    from autoimport.operators.calls import call
+
+    source = _joined(iterable.iterables, None)
+    return replace(source, take=lambda *state: call(iterable.fn, *source.take(*state)))
+
+
+def _filtered(iterable: SymbolicFilter) -> Source:
+    from autoimport.operators.calls import call
+
+    source, fn = stream(iterable.iterable), iterable.fn
+
+    def is_out(*state: Any) -> Any:
+        item = source.take(*state)
+        return negation(predicate(item if fn is None else call(fn, item)))
+
+    def seek(state: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The place of the first item from `state` on that stays."""
+        skips = lambda *now: tf.cond(source.has(*now), lambda: is_out(*now), lambda: tf.constant(False))  # noqa: E731
+        return tuple(tf.while_loop(skips, source.move, state))
+
+    return replace(source, start=seek(source.start), move=lambda *state: seek(source.move(*state)), most=None)
 
 
 def _joined(parts: Sequence[Any], offset: Any) -> Source:
     """Several sources side by side; with `offset` the first one counts, and starts there."""
-    sources = [_stream(part) for part in parts]
+    sources = [stream(part) for part in parts]
     widths = [len(source.start) for source in sources]
 
     def split(state: tuple[Any, ...]) -> list[tuple[Any, ...]]:

@@ -15,13 +15,21 @@ import tensorflow as tf
 
 from autoimport.operators import access, folds, observer, sorting
 from autoimport.operators.access import iterate
-from autoimport.operators.checks import refuse
+from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.conversions import to_bool, to_float, to_int
 from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.logic import python_truth, truth
+from autoimport.operators.loops_over import is_stream
 from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.numpy_values import Later, NumpyValue
-from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
+from autoimport.operators.ranges import (
+    SymbolicEnumerate,
+    SymbolicFilter,
+    SymbolicMap,
+    SymbolicRange,
+    SymbolicReversed,
+    SymbolicZip,
+)
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.text import Text, later, show
 from autoimport.operators.undefined import MaybeNone
@@ -54,10 +62,9 @@ def len_(x: Any, /) -> Any:
         if x.shape.rank is not None and x.shape[0] is not None:
             return x.shape[0]
         return Number(int, tf.shape(x, tf.int64)[0], 0, 2**40)
-    if isinstance(x, tf.RaggedTensor):
-        return Number(int, x.nrows(tf.int64), 0, 2**40)
     if isinstance(x, tf.data.Dataset):
-        return Number(int, x.cardinality())
+        count = x.cardinality()
+        return Number(int, fail_if(count < 0, "the length of the dataset is infinite or unknown", count), 0)
     return plain_call(len, x)
 
 
@@ -111,6 +118,8 @@ def map_(fn: Any, *iterables: Any) -> Any:
     """`map(fn, *iterables)`."""
     from autoimport.operators.calls import call
 
+    if any(map(is_stream, iterables)):
+        return SymbolicMap(fn, iterables)
     return map(functools.partial(call, fn), *(iterate(iterable) for iterable in iterables))
 
 
@@ -118,6 +127,8 @@ def filter_(fn: Any, iterable: Any, /) -> Any:
     """`filter(fn, iterable)`."""
     from autoimport.operators.calls import call
 
+    if is_stream(iterable):
+        return SymbolicFilter(fn, iterable)
     if fn is None:
         return filter(truth, iterate(iterable))
     return filter(lambda item: truth(call(fn, item)), iterate(iterable))

@@ -1,4 +1,4 @@
-"""`range`, `enumerate` and `zip` whose items only the graph knows -> objects that `for_` turns into graph loops."""
+"""`range`, `zip`, `map`, ... whose items only the graph knows -> objects that `for_` turns into graph loops."""
 
 from __future__ import annotations
 
@@ -89,3 +89,21 @@ class SymbolicReversed:
     def items(self) -> Any:
         """For Python to iterate over, where the number of items is known."""
         return reversed(list(iterate(self.iterable)))
+
+
+@symbolic.register
+@dataclass(frozen=True, eq=False)
+class SymbolicMap:
+    """`map(fn, *iterables)` of which one at least is a dataset, an iterator, or made of one."""
+
+    fn: Any
+    iterables: tuple[Any, ...]
+
+
+@symbolic.register
+@dataclass(frozen=True, eq=False)
+class SymbolicFilter:
+    """`filter(fn, iterable)` over a dataset, an iterator, or what is made of one."""
+
+    fn: Any
+    iterable: Any

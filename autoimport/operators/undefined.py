@@ -221,22 +221,23 @@ def _to_tensor(value: MaybeNone, dtype: Any = None, name: str | None = None, as_
 tf.register_tensor_conversion_function(MaybeNone, _to_tensor, 0)
 
 
-def unbound_message(name: str) -> str:
-    """What this Python says when the local `name` is read without a value."""
+def unbound_message(name: str, free: bool = False) -> str:
+    """What this Python says when the local `name`, of an enclosing function if `free`, is read without a value."""
+    kind, where = ("free", " in enclosing scope") if free else ("local", "")
     if sys.version_info >= (3, 11):
-        return f"cannot access local variable '{name}' where it is not associated with a value"
-    return f"local variable '{name}' referenced before assignment"
+        return f"cannot access {kind} variable '{name}' where it is not associated with a value{where}"
+    return f"{kind} variable '{name}' referenced before assignment{where}"
 
 
-def defined(value: Any, name: str) -> Any:
-    """The value of the local `name`, checked to be there.
+def defined(value: Any, name: str, free: bool = False) -> Any:
+    """The value of the local `name`, of an enclosing function if `free`, checked to be there.
 
     Raises:
-      UnboundLocalError: as Python does, where it is known to be missing. Where only the graph knows, a trace of our
-        own is left for the eager run, and a graph of the person's fails with the same words.
+      UnboundLocalError, NameError: as Python does, where it is known to be missing. Where only the graph knows, a trace
+        of our own is left for the eager run, and a graph of the person's fails with the same words.
     """
     if isinstance(value, Undefined):
-        raise UnboundLocalError(unbound_message(name))
+        raise (NameError if free else UnboundLocalError)(unbound_message(name, free))
     if isinstance(value, MaybeUndefined):
         return value.resolve()
     return value

@@ -19,6 +19,7 @@ VECTOR = tf.constant([3.0, -1.0, 2.0])
 WHOLE = tf.constant([3, -1, 2, 3])
 MATRIX = tf.constant([[3.0, 1.0], [1.0, 2.0]])
 SCALAR = tf.constant(2.5)
+X = tf.constant(2.0)
 
 
 # One value --------------------------------------------------------------------------------------------------------------
@@ -79,17 +80,17 @@ def is_kind(x):
 
 
 @pytest.mark.parametrize("fn", [absolute, lengths, built, rounded, is_kind])
-def test_builtins_of_one_value(fn: Callable[..., Any]) -> None:
+def test_builtins_of_one_value(fn: Callable[..., Any]) -> None:  # BLT-1, BLT-6, BLT-7, BLT-13
     check(fn, (VECTOR,))
 
 
 @pytest.mark.parametrize("n", [3, 2.7, tf.constant(3), tf.constant(-2.7), tf.constant(True)])
 @pytest.mark.parametrize("fn", [to_float, to_int, nested_conversion])
-def test_conversions_of_numbers_and_tensors(fn: Callable[..., Any], n: Any) -> None:
+def test_conversions_of_numbers_and_tensors(fn: Callable[..., Any], n: Any) -> None:  # BLT-3, BLT-4, BLT-6
     check(fn, (n, VECTOR), session=True)
 
 
-def test_conversions_of_text_in_tensors_are_left_to_python() -> None:
+def test_conversions_of_text_in_tensors_are_left_to_python() -> None:  # BLT-3, BLT-4
     check(to_float, (tf.constant("2.5"), VECTOR), staged=False, function=TypeError)
     check(to_int, (tf.constant("25"), VECTOR), staged=False, function=TypeError)
 
@@ -98,12 +99,34 @@ def base_of_tensor(n, x):
     return x * int(n, 2)
 
 
-def test_what_python_refuses_is_refused() -> None:
+def test_what_python_refuses_is_refused() -> None:  # BLT-5, BLT-9
     check(base_of_tensor, (tf.constant(3), VECTOR))
     check(length_of_scalar, (SCALAR,))
 
 
-def test_lengths_of_objects_and_arrays() -> None:
+def length_of_masked(x):
+    positive = tf.boolean_mask(x, x > 0)
+    return len(positive), x * len(positive)
+
+
+def length_of_unknown_rank(x):
+    return len(tf.reshape(x, tf.range(tf.size(x) + 1)[: tf.size(x) - 1])) * x
+
+
+def length_of_ragged(rows):
+    return len(rows), rows * 2
+
+
+def test_lengths_that_only_the_graph_knows() -> None:  # BLT-8
+    check(length_of_masked, (VECTOR,), (-VECTOR,))
+    check(length_of_unknown_rank, (SCALAR,))
+
+
+def test_a_ragged_tensor_has_no_length() -> None:
+    check(length_of_ragged, (tf.ragged.constant([[1.0], [2.0, 3.0]]),))
+
+
+def test_lengths_of_objects_and_arrays() -> None:  # BLT-7, BLT-12
     check(length_of_object, lambda: (VECTOR, Sized()))
     check(length_of_array, (VECTOR,), session=True)
 
@@ -128,7 +151,7 @@ def tensor_prints(x):
     return x * 2
 
 
-def test_prints_happen_at_every_call_of_our_graphs() -> None:
+def test_prints_happen_at_every_call_of_our_graphs() -> None:  # BLT-14, BLT-15, BLT-16, BLT-17
     check(prints, (VECTOR,))
     check(prints, (2.0,), staged=False)
     check(prints_if, (True, VECTOR), (False, VECTOR))
@@ -167,7 +190,7 @@ def any_and_all(x):
 
 
 @pytest.mark.parametrize("fn", [extremes_of_items, extremes_of_arguments, extremes_of_python, sums, any_and_all])
-def test_folds(fn: Callable[..., Any]) -> None:
+def test_folds(fn: Callable[..., Any]) -> None:  # BLT-18, BLT-19, BLT-27
     check(fn, (VECTOR,), (-VECTOR,))
 
 
@@ -177,7 +200,7 @@ def test_extremes_among_equals_and_nan(fn: Callable[..., Any]) -> None:
         check(fn, (tf.constant(values),))
 
 
-def test_extremes_of_what_has_no_order_raise() -> None:
+def test_extremes_of_what_has_no_order_raise() -> None:  # BLT-19, BLT-20
     check(extreme_of_rows, (MATRIX,))
     check(extreme_of_scalar, (SCALAR,))
 
@@ -186,7 +209,7 @@ def reduced(x):
     return functools.reduce(lambda a, b: a * b if b > 0 else a, x), functools.reduce(operator.add, x, 1.0)
 
 
-def test_a_function_folded_over_a_tensor_is_converted() -> None:
+def test_a_function_folded_over_a_tensor_is_converted() -> None:  # F9, F12
     check(reduced, (VECTOR,), session=True)
 
 
@@ -223,16 +246,16 @@ def turned(x):
 
 
 @pytest.mark.parametrize("n", [0, 3, tf.constant(3), tf.constant(-1)])
-def test_ranges_with_python_and_tensor_bounds(n: Any) -> None:
+def test_ranges_with_python_and_tensor_bounds(n: Any) -> None:  # BLT-21
     check(counted, (n, VECTOR), session=True)
 
 
 @pytest.mark.parametrize("fn", [numbered, mapped, filtered, turned])
-def test_views_of_iterables(fn: Callable[..., Any]) -> None:
+def test_views_of_iterables(fn: Callable[..., Any]) -> None:  # BLT-22, BLT-25, BLT-26
     check(fn, (VECTOR,))
 
 
-def test_zip_stops_with_the_shortest() -> None:
+def test_zip_stops_with_the_shortest() -> None:  # BLT-24
     check(zipped, (VECTOR, VECTOR[:2]))
 
 
@@ -279,7 +302,7 @@ def rows_in_order(x):
 
 
 @pytest.mark.parametrize("fn", [in_order, in_reverse, by_key, by_number, pairs_by_score, sorted_in_place, python_order])
-def test_sorted_keeps_pythons_order(fn: Callable[..., Any]) -> None:
+def test_sorted_keeps_pythons_order(fn: Callable[..., Any]) -> None:  # BLT-30, BLT-31
     check(fn, (VECTOR,), (tf.constant([2.0, 2.0, 1.0]),), (tf.constant([-0.0, 0.0, -1.0]),), session=fn is in_order)
 
 
@@ -289,7 +312,7 @@ def test_whole_numbers_are_sorted(fn: Callable[..., Any]) -> None:
         check(fn, (tf.cast(abs(WHOLE), dtype),))
 
 
-def test_rows_are_sorted_by_a_scalar_key_only() -> None:
+def test_rows_are_sorted_by_a_scalar_key_only() -> None:  # BLT-32
     check(rows_by_key, (MATRIX,), (-MATRIX,))
     check(rows_in_order, (MATRIX,))
 
@@ -319,7 +342,7 @@ def next_of_argument(items, x):
     return x * next(items)
 
 
-def test_next_of_an_iterator_made_here() -> None:
+def test_next_of_an_iterator_made_here() -> None:  # BLT-33
     check(next_items, (VECTOR,))
     check(past_the_end, (VECTOR,))
 
@@ -339,7 +362,7 @@ def dataset_default(x):
     return x * tf.cast(next(items, tf.constant(7, tf.int64)), tf.float32)
 
 
-def test_next_of_a_dataset() -> None:
+def test_next_of_a_dataset() -> None:  # BLT-34, BLT-35
     for fn in (dataset_items, dataset_default):
         check(fn, (VECTOR,), staged=False)
 
@@ -354,8 +377,94 @@ def dataset_folds(x):
     return total * tf.cast(len(data), tf.float32)
 
 
-def test_datasets_are_counted_and_paired() -> None:
+def test_datasets_are_counted_and_paired() -> None:  # BLT-10, BLT-23, BLT-24
     check(dataset_folds, (VECTOR,), staged=False)
+
+
+def absolute_dataset(data, x):
+    return abs(data), x * 2
+
+
+def length_of_endless(x):
+    return x * len(tf.data.Dataset.range(3).repeat())
+
+
+def length_of_filtered(x):
+    return x * len(tf.data.Dataset.range(3).filter(lambda v: v > 1))
+
+
+def test_what_a_dataset_does_not_know_raises() -> None:  # BLT-2, BLT-11
+    check(absolute_dataset, lambda: (tf.data.Dataset.range(3), X))
+    for fn in (length_of_endless, length_of_filtered):
+        check(fn, (X,))
+
+
+def truths_of_dataset(x):
+    data = tf.data.Dataset.from_tensor_slices(x)
+    bools = data.map(lambda v: v > 0)
+    pairs = tf.data.Dataset.zip((data, bools))
+    none = data.take(0)
+    return [(any(each), all(each)) for each in (bools, data, pairs, none)], any(tf.data.Dataset.range(2).repeat())
+
+
+def test_any_and_all_of_a_dataset() -> None:  # BLT-28, BLT-29
+    for x in (VECTOR, -abs(VECTOR), VECTOR * 0):
+        check(truths_of_dataset, (x,), staged=False)
+
+
+def mapped_dataset(x):
+    data, total = tf.data.Dataset.from_tensor_slices(x), 0.0
+    for v in map(lambda a, b: a * b if a > 0 else b, data, data.skip(1)):
+        total = total + v
+    for i, v in enumerate(map(lambda a: a * 2, data)):
+        if i == 2:
+            break
+        total = total + v
+    return total
+
+
+def filtered_dataset(x):
+    data, total = tf.data.Dataset.from_tensor_slices(x), 0.0
+    for v in filter(lambda a: a > 0 if a < 10 else a > 20, data):
+        total = total + v
+    for v in filter(None, data):
+        total = total + 1.0
+    for a, b in zip(filter(lambda v: v % 2 == 0, tf.data.Dataset.range(9)), tf.data.Dataset.range(9).skip(1)):
+        if a * b > 8:
+            break
+        total = total + tf.cast(a * b, tf.float32)
+    return total
+
+
+def test_map_and_filter_of_a_dataset_convert_their_functions() -> None:  # BLT-25, BLT-26
+    for fn in (mapped_dataset, filtered_dataset):
+        check(fn, (VECTOR,), (-abs(VECTOR),), staged=False)
+
+
+def default_of_another_dtype(x):
+    items = iter(tf.data.Dataset.range(1))
+    next(items)
+    return x * tf.cast(next(items, 3.0), tf.float32)
+
+
+def default_of_another_structure(x):
+    items = iter(tf.data.Dataset.range(1))
+    next(items)
+    return next(items, (x, x))
+
+
+def past_the_end_of_dataset(x):
+    items = iter(tf.data.Dataset.range(1))
+    return x * tf.cast(next(items) + next(items), tf.float32)
+
+
+def test_a_default_unlike_the_items_is_pythons_or_an_error_in_the_persons_graph() -> None:  # BLT-37
+    for fn in (default_of_another_dtype, default_of_another_structure):
+        check(fn, (X,), staged=False, function=TypeError)
+
+
+def test_past_the_end_of_a_dataset_raises() -> None:  # BLT-36
+    check(past_the_end_of_dataset, (X,))
 
 
 # Names and calls of C ---------------------------------------------------------------------------------------------------
@@ -370,7 +479,7 @@ def module_names(x):
     return "VECTOR" in globals(), x * 2
 
 
-def test_functions_that_look_at_their_own_names_run_as_written() -> None:
+def test_functions_that_look_at_their_own_names_run_as_written() -> None:  # BLT-38
     for fn in (named, module_names):
         check(fn, (VECTOR,), staged=False, function=False)
 
@@ -396,7 +505,7 @@ def calls_super(x):
     return Derived(2.0).scaled(x)
 
 
-def test_super_finds_the_base_class() -> None:
+def test_super_finds_the_base_class() -> None:  # BLT-39
     check(calls_super, (VECTOR,), (-VECTOR,), session=True)
 
 
@@ -404,7 +513,7 @@ def calls_of_c(x):
     return re.compile("a+").match("aab").group(), math.floor(2.5), x * math.sqrt(4.0)
 
 
-def test_functions_written_in_c_are_called_as_they_are() -> None:
+def test_functions_written_in_c_are_called_as_they_are() -> None:  # BLT-40
     check(calls_of_c, (VECTOR,), staged=False)
 
 

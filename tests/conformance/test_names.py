@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from tests.conformance.harness import check
+from tests.conformance.harness import check, compiled
 
 X = tf.constant(2.0)
 TOTAL = 0
@@ -98,6 +98,44 @@ def read_by_an_inner_function_after_delete(c, x):
 )
 def test_a_name_without_a_value(program: Callable[..., Any]) -> None:
     check(program, *BOOLS)
+
+
+def read_by_a_comprehension(c, x):
+    if c:
+        later = x
+    return [later for _ in range(2)]
+
+
+def changed_by_an_inner_function(c, x):
+    def inner():
+        nonlocal later
+        later += 1  # noqa: F821
+
+    if c:
+        later = x
+        del later
+    inner()
+    return x
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        deleted_and_read,
+        read_by_an_inner_function,
+        read_by_an_inner_function_after_delete,
+        read_by_a_comprehension,
+        changed_by_an_inner_function,
+    ],
+)
+def test_the_error_of_a_name_without_a_value_is_pythons_in_the_persons_graph(fn: Callable[..., Any]) -> None:
+    plain, converted = compiled(__file__).load()
+    with pytest.raises(NameError) as expected:
+        getattr(plain, fn.__name__)(False, X)
+    with pytest.raises(NameError) as found:
+        tf.function(getattr(converted, fn.__name__))(False, X)
+    assert found.type is expected.type
+    assert str(expected.value) in str(found.value)
 
 
 # Builtins -----------------------------------------------------------------------------------------------------------------

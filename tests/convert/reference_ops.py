@@ -215,9 +215,9 @@ def augment(sign: str, value: Any, other: Any) -> Any:
     return _AUGMENT[sign](value, other)
 
 
-def defined(value: Any, name: str) -> Any:
+def defined(value: Any, name: str, free: bool = False) -> Any:
     if isinstance(value, Undefined):
-        raise UnboundLocalError(name)
+        raise (NameError if free else UnboundLocalError)(name)
     return value
 
 

@@ -15,16 +15,22 @@ from tests.operators.ways import Bailed, in_function, in_session, in_trace
 
 
 def test_reading_a_name_without_value_raises_what_python_raises() -> None:
-    def read() -> Any:
+    def read(free: bool) -> Any:
+        def inner() -> Any:
+            return missing
+
+        if free:
+            return inner()
         if False:
             missing = 1
         return missing
 
-    with pytest.raises(UnboundLocalError) as python:
-        read()
-    with pytest.raises(UnboundLocalError) as ours:
-        ops.defined(ops.Undefined("missing"), "missing")
-    assert str(ours.value) == str(python.value)
+    for free in (False, True):
+        with pytest.raises(NameError) as python:
+            read(free)
+        with pytest.raises(NameError) as ours:
+            ops.defined(ops.Undefined("missing"), "missing", free)
+        assert (ours.type, str(ours.value)) == (python.type, str(python.value))
 
 
 def test_a_value_is_itself() -> None:

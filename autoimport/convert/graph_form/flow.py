@@ -96,7 +96,8 @@ class Flow:
                 continue
             if event.name in self.tracked and event.name not in now:
                 self.unbound.add(event.name)
-                event.node.unbound = "inner" if event.inner and sys.version_info < (3, 12) else "own"
+                free = event.name not in self.scope.bound or (event.inner and sys.version_info < (3, 12))
+                event.node.unbound = "free" if free else "own"
             if event.kind == "del":
                 now.discard(event.name)
         return frozenset(now) - self.deleted_elsewhere

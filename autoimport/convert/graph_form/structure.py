@@ -74,7 +74,7 @@ def _structure(
     nested = list(nested_scopes(fn)) if kinds.intersection(LATE) else []
     for node in nested:
         for read in naming.free_loads(node, set(hollow)):
-            read.unbound = "inner"
+            read.unbound = "free"
     start = after_docstring(fn.body)
     while start < len(fn.body) and isinstance(fn.body[start], (gast.Global, gast.Nonlocal)):
         start += 1

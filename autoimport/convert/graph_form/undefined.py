@@ -1,7 +1,8 @@
 """Reads that may find no value -> checked reads.
 
 In: a function whose names start as Undefined where they must, its doubtful reads marked by `flow.py`.
-Out: the marked reads go through `ops.defined`, which raises what Python raises.
+Out: the marked reads go through `ops.defined`, which raises what Python raises: UnboundLocalError, or NameError for a
+"free" name, which belongs to the function around the one that reads it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class _Reads(Walker):
         if kind is None or not isinstance(node.ctx, gast.Load):
             return node
         node.unbound = None
-        return place(op("defined", node, constant(node.id)), node)
+        free = [gast.keyword("free", constant(True))] if kind == "free" else []
+        return place(op("defined", node, constant(node.id), keywords=free), node)
 
 
 def checked_reads(fn: gast.FunctionDef) -> gast.FunctionDef:
