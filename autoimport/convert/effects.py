@@ -30,6 +30,7 @@ _KINDS: dict[str, int] = {
     **dict.fromkeys(("numpy.random", "random", "time", "datetime", "os", "sys", "io", "pathlib", "shutil"), EFFECT),
     **dict.fromkeys(("subprocess", "threading", "multiprocessing", "socket", "pickle", "json", "csv", "gc"), EFFECT),
     **dict.fromkeys(("argparse", "glob", "tempfile", "signal", "matplotlib", "tracemalloc", "timeit"), EFFECT),
+    **dict.fromkeys(("sys.stdout", "sys.stderr", "warnings"), PLAUSIBLE),
     **dict.fromkeys(("logging.basicConfig", "logging.getLogger", "logging.FileHandler"), EFFECT),
 }
 # What a library makes anew, holds state for, or does in graphs of its own.

@@ -77,8 +77,8 @@ class Observer(Protocol):
     def stream(self, file: Any) -> Any:
         """The `file` argument of a `print` after the launch."""
 
-    def prints(self, printed: Any) -> None:
-        """Call `print` after each launch with `printed`, its arguments as a tuple and a dict; see `text.hand_on`."""
+    def acts(self, acted: Any) -> None:
+        """Make a call after each launch; see `text.hand_on`."""
 
     def repeat(self) -> None:
         """A Python loop begins one more iteration: Unstageable when the graph has grown too large."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -324,7 +325,7 @@ def _method(x: Any, name: str, names: tuple[str, ...], *args: Any) -> Any:
     return getattr(x, name)(*args[:positional], **dict(zip(names, args[positional:], strict=True)))
 
 
-# What is printed in a branch of a symbolic conditional.
+# What the program tells the world: prints and the like. In a branch of a symbolic conditional it is an output.
 
 
 @dataclass
@@ -352,33 +353,61 @@ def branch() -> Iterator[list[Any]]:
         _state.branches.pop()
 
 
-def is_printing() -> bool:
-    """Whether something was printed in the branches that are being built."""
+def is_acting() -> bool:
+    """Whether something was printed or the like in the branches that are being built."""
     return any(branch.printed for branch in _state.branches)
 
 
 def show(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """`print(*args, **kwargs)` in a trace of ours: at every launch, when the graph has run."""
-    caught = {name: catch(value) for name, value in kwargs.items() if name != "file"}
-    file = kwargs.get("file")
     trace = observer.current()
     assert trace is not None
-    trace.happens("prints")
-    hand_on((tuple(catch(arg) for arg in args), {**caught, "file": trace.stream(file)}))
+    act("prints", print, args, {**kwargs, "file": trace.stream(kwargs.get("file"))})
 
 
-def hand_on(printed: Any) -> None:
-    """Print at every launch.
+def act(what: str, fn: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any] | None = None) -> None:
+    """Call `fn(*args, **kwargs)` after each launch, with the arguments as they are now (a `file` as it is then).
 
     Args:
-      printed: the arguments of `print` as a tuple and a dict; or a `MaybeNone` of that, to print where it is there.
+      what: what it does, for messages.
     """
     trace = observer.current()
     assert trace is not None
+    trace.happens(what)
+    given = list(args)
+    named = kwargs or {}
+    values = [catch(arg) for arg in given]
+    values += [value if name == "file" else catch(value) for name, value in named.items()]
+    hand_on(Text(Act(what, fn, len(given), tuple(named)), values))
+
+
+class Act:
+    """Makes a call of `fn` that is to be made later, of its arguments, the last ones by name."""
+
+    def __init__(self, what: str, fn: Callable[..., Any], positional: int, names: tuple[str, ...]) -> None:
+        self.what = what
+        self._fn = fn
+        self._positional = positional
+        self._names = names
+
+    def __call__(self, *args: Any) -> Callable[[], Any]:
+        named = dict(zip(self._names, args[self._positional :], strict=True))
+        return functools.partial(self._fn, *args[: self._positional], **named)
+
+
+def hand_on(acted: Any) -> None:
+    """Do at every launch what `act` has noted: a `Text` that makes a call, or a `MaybeNone` of that."""
+    trace = observer.current()
+    assert trace is not None
     if not heap.in_symbolic_body():
-        trace.prints(printed)
+        trace.acts(acted)
         return
     inner = _state.branches[-1] if _state.branches else None
     if inner is None or inner.depth != heap.depth():
-        refuse("prints in a loop over tensors")
-    inner.printed.append(printed)
+        refuse(f"{_what(acted)} in a loop over tensors")
+    inner.printed.append(acted)
+
+
+def _what(acted: Any) -> str:
+    fn = acted.fn if type(acted) is Text else None
+    return fn.what if isinstance(fn, Act) else _what(acted.value)

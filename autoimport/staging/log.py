@@ -51,10 +51,9 @@ def _extend(holder: Any, key: Any, value: Any) -> None:
         holder.append(item)
 
 
-def _print(holder: Any, key: Any, value: Any) -> None:
+def _act(holder: Any, key: Any, value: Any) -> None:
     if value is not None:  # not under a condition that was false
-        args, kwargs = value
-        holder(*args, **kwargs)
+        value()
 
 
 class Log:
@@ -85,9 +84,13 @@ class Log:
         entry = self.entries.setdefault(("append", id(items), None), Entry(items, at, None, [], _extend))
         call(entry.value.append, value)
 
-    def prints(self, printed: Any, at: Source) -> None:
-        """A call of `print`: its arguments as a tuple and a dict, or a `MaybeNone` of that."""
-        self.entries["print", id(printed), None] = Entry(print, at, None, printed, _print)
+    def act(self, acted: Any) -> None:
+        """A call that tells the world something; see `text.hand_on`."""
+        self.entries["act", id(acted), None] = Entry(None, Source("None", ""), None, acted, _act)
+
+    def has_acted(self) -> bool:
+        """Whether there are such calls."""
+        return any(kind == "act" for kind, _, _ in self.entries)
 
     def read(self, kind: str, holder: Any, key: Any) -> Any:
         """The new value of a place, or MISSING."""

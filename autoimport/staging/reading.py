@@ -380,7 +380,10 @@ class Reader:
 
     def _method(self, obj: Any, source: Source, name: str, raw: Any, owner: type) -> Any:
         value = getattr(obj, name)
-        if not trust.is_library(owner.__module__) and owner.__module__ != "builtins":
+        if _is_builtin_method(raw):
+            if _has_dict(obj) and not isinstance(obj, type):
+                self.builder.require(source, f"{name!r} not in {{v}}.__dict__", f"had no {name} of its own")
+        elif not trust.is_library(owner.__module__) and owner.__module__ != "builtins":
             # Replaced while the program runs on the object, its class, or a class between that and the owner.
             function = getattr(value, "__func__", value)
             bound = ".__func__" if function is not value else ""

@@ -19,7 +19,18 @@ import tensorflow as tf
 from autoimport.operators import heap, observer, text
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Outranking
-from autoimport.staging import handling, inspection, log, registry, special_methods, storing, texts, tf_internals, trust
+from autoimport.staging import (
+    acts,
+    handling,
+    inspection,
+    log,
+    registry,
+    special_methods,
+    storing,
+    texts,
+    tf_internals,
+    trust,
+)
 from autoimport.staging.arrays import Array, warnings_as_errors
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
@@ -261,6 +272,9 @@ class Trace(observer.Observer):
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         if isinstance(fn, types.MethodType) and fn.__name__ == "append" and self.logs(fn.__self__, "append", args):
             return None
+        result = acts.make(fn, args, kwargs, self.reader)
+        if result is not acts.NOT_AN_ACT:
+            return result
         if isinstance(fn, tf_internals.PolymorphicFunction) and self._has_printed():
             raise Unstageable("prints before it calls a tf.function, which may print itself while it is traced")
         function = fn.__func__ if isinstance(fn, types.MethodType) else fn
@@ -304,11 +318,11 @@ class Trace(observer.Observer):
     def stream(self, file: Any) -> Any:
         return texts.stream(file, self.reader)
 
-    def prints(self, printed: Any) -> None:
-        self.log.prints(printed, Source(self._constant(print), "print"))
+    def acts(self, acted: Any) -> None:
+        self.log.act(acted)
 
     def _has_printed(self) -> bool:
-        return text.is_printing() or any(kind == "print" for kind, _, _ in self.log.entries)
+        return text.is_acting() or self.log.has_acted()
 
     def repeat(self) -> None:
         # In a branch or body the loop grows an inner graph; the outermost one alone would not see it.

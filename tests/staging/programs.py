@@ -109,7 +109,8 @@ def run(source: str, *, converted: bool, stage_after: int = 1) -> Run:
         registered = registry.register_module(
             result.key, name, path, result.functions, lambda: result.forms, cached=False, convert_ms=0.0
         )
-        sites = {site.facts.name: site for site in registered.sites}
+        # Functions stand in front of regions, which are called as the function around them.
+        sites = {site.facts.name: site for site in reversed(registered.sites)}
         code = result.code
     sys.modules[name] = module
     out = io.StringIO()

@@ -29,6 +29,9 @@ def place(new: Node, like: gast.AST) -> Node:
         if getattr(node, "lineno", None) is None:
             for field, value in position:
                 setattr(node, field, value)
+            if isinstance(node, gast.Attribute) and isinstance(node.value, gast.Name) and node.value.id == OPS:
+                # CPython counts the call of a method to the line where the method's name ends.
+                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
             stack.extend(children(node))
     return new
 

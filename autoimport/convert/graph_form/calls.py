@@ -40,7 +40,11 @@ class _Calls(Pass):
         for keyword in node.keywords:
             if keyword.arg is None:
                 keyword.value = place(op("mapping", keyword.value), keyword.value)
-        return place(op("call", node.func, *node.args, keywords=node.keywords), node)
+        called = place(op("call", node.func, *node.args, keywords=node.keywords), node)
+        if isinstance(node.func, gast.Attribute) or is_op(node.func, "attr"):
+            called.func.end_lineno = node.func.end_lineno  # see `place`
+            called.func.end_col_offset = node.func.end_col_offset
+        return called
 
     def visit_Dict(self, node: gast.Dict) -> Any:
         self.generic_visit(node)
