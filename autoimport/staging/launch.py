@@ -15,8 +15,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import registry, tf_internals
-from autoimport.staging.randomness import Launcher
+from autoimport.staging import randomness, registry, tf_internals
 from autoimport.staging.sources import Changing, Check
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
@@ -69,7 +68,7 @@ class Specialisation:
     commits: list[tuple[Build, Any, Build, Callable[[Any, Any, Any], None]]]
     seen: dict[str, Any]
     read: Callable[..., dict[str, Any]]
-    draws: Launcher | None
+    draws: randomness.Launcher | None
     pinned: list[weakref.ref[Any]]
     cost: int
     recoverable: bool
@@ -92,10 +91,13 @@ class Specialisation:
             return EAGER
         if self.draws is None:
             return self._launch(values[: self.inputs], values[self.inputs :])
-        inputs, drawn = self.draws.draw()
+        drawn = self.draws.draw()
+        if drawn is None:
+            return EAGER
+        inputs, seeds = drawn
         result = self._launch([*inputs, *values[: self.inputs]], values[self.inputs :])
         if result is EAGER:
-            tf_internals.put_back(drawn)
+            randomness.stream().put_back(seeds)
         return result
 
     def _launch(self, inputs: list[Any], old: list[Any]) -> Any:

@@ -13,6 +13,8 @@ set, nobody can tell one stream from another, and the stateful operations stay.
 from __future__ import annotations
 
 import contextlib
+import functools
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,10 +29,15 @@ from autoimport.staging.sources import GuardBuilder, Source
 # From key and counter of a draw to the input that an operation takes.
 Maker = Callable[[int, int], Any]
 Signature = tuple[int, int]
+# Does an operation of the trace once more, eagerly, with these seeds, for what it leaves in its kernel.
+Replay = Callable[[int, int], object]
 
 _PHILOX = 1  # the number of the algorithm, as operations know it
 _WORD = 0xFFFFFFFF
 _LARGEST = 2**31 - 1
+# Two generators that give so many equal seeds are in the same state.
+_ALIKE = 8
+_MOST_DRAWN = 10**6
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 _INVERSES = tuple(pow(multiplier, -1, 2**32) for multiplier in _MULTIPLIERS)
 _STEPS = 0x9E3779B9, 0xBB67AE85
@@ -51,8 +58,13 @@ def unscramble(key: int, counter: int) -> Signature:
     return a | b << 32, c | d << 32
 
 
-def _key(key: int, counter: int) -> Any:
+@functools.lru_cache(maxsize=1)
+def _same_key(key: int) -> Any:
     return tf_internals.eager_tensor([key], tf.uint64)
+
+
+def _key(key: int, counter: int) -> Any:
+    return _same_key(key)
 
 
 def _counter(key: int, counter: int) -> Any:
@@ -74,6 +86,7 @@ class Draw(int):
     """What an operation of the trace gets for its seed. It stands for the two seeds of one launch."""
 
     draws: Draws
+    replay: Replay | None
     used: bool
 
     def take(self, make: Maker, dtype: Any, shape: list[int]) -> Any:
@@ -197,7 +210,7 @@ class Draws:
                 "draws seeded random numbers in a branch or loop of the graph", "draw in front of it, for all cases"
             )
         draw = Draw(len(self._made) + 1)
-        draw.draws, draw.used = self, False
+        draw.draws, draw.replay, draw.used = self, None, False
         self._made.append(draw)
         return draw, draw
 
@@ -218,29 +231,117 @@ class Draws:
         """What to do before each launch, if there is anything to draw."""
         if not all(draw.used for draw in self._made):
             raise Unstageable("draws a random seed for what has no stateless counterpart")
-        return Launcher(len(self._made), self._makers) if self._made else None
+        return Launcher([draw.replay for draw in self._made], self._makers) if self._made else None
+
+
+def _replay(original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Replay | None:
+    """What does an operation again whose size is known; how much it draws does not depend on values."""
+    values = (*args, *kwargs.values())
+    examples = [_example(value) if tf.is_tensor(value) else value for value in values]
+    if any(example is None and value is not None for example, value in zip(examples, values, strict=True)):
+        return None
+    first, others = examples[: len(args)], dict(zip(kwargs, examples[len(args) :], strict=True))
+    return lambda seed, seed2: original(*first, **others, seed=seed, seed2=seed2)
+
+
+def _example(tensor: Any) -> Any:
+    """An eager tensor by which an operation draws as much as by this one; None where that is not known."""
+    known = tf.get_static_value(tensor)
+    with tf.init_scope():
+        if known is not None:
+            return tf.constant(known, tensor.dtype)
+        if tensor.dtype.is_floating and tensor.shape.is_fully_defined():
+            return tf.ones(tensor.shape, tensor.dtype)
+    return None
 
 
 def _unless_drawn(stateless: Callable[..., Any]) -> Callable[..., Any]:
     def choose(original: Callable[..., Any], *args: Any, seed: Any = 0, seed2: Any = 0, **kwargs: Any) -> Any:
         if type(seed) is Draw:
+            seed.replay = _replay(original, args, kwargs)
             return stateless(seed, *args, **kwargs)
         return original(*args, seed=seed, seed2=seed2, **kwargs)
 
     return choose
 
 
+class Stream:
+    """Stands for the eager context's generator of operation seeds, and knows what has been drawn since `set_seed`.
+
+    Seeds have 31 bits, so that one comes twice now and then; eager then goes on with the kernel of the first time. A
+    launch has made no kernel: before an eager operation gets the seed again, the first operation is done once more.
+    """
+
+    def __init__(self, generator: Any, seed: Any) -> None:
+        self._generator = generator
+        self._again: list[int] = []
+        self._drawn: dict[int, Replay | None] = dict.fromkeys(_drawn_before(generator, seed))
+
+    def _next(self) -> int:
+        return self._again.pop() if self._again else self._generator.randint(0, _LARGEST)
+
+    def randint(self, low: int, high: int) -> int:
+        """The next seed of an eager operation."""
+        seed = self._next()
+        replay = self._drawn.get(seed)
+        self._drawn[seed] = None
+        if replay is not None:
+            replay(*signature(seed))
+        return seed
+
+    def draw(self, replays: list[Replay | None]) -> list[int] | None:
+        """The seeds for a launch; None, and nothing is drawn, where one of them has been drawn before."""
+        seeds = [self._next() for _ in replays]
+        if len(set(seeds)) < len(seeds) or not self._drawn.keys().isdisjoint(seeds):
+            self._again.extend(reversed(seeds))
+            return None
+        self._drawn.update(zip(seeds, replays, strict=True))
+        return seeds
+
+    def put_back(self, seeds: list[int]) -> None:
+        """Give the seeds of a launch again: it did not count."""
+        self._again.extend(reversed(seeds))
+        for seed in seeds:
+            del self._drawn[seed]
+
+
+def stream() -> Stream:
+    """The stream of operation seeds, which takes the place of the context's own generator."""
+    generator = tf_internals.seed_generator()
+    if type(generator) is not Stream:
+        generator = Stream(generator, tf_internals.global_seed())
+        tf_internals.set_seed_generator(generator)
+    return generator
+
+
+def _drawn_before(generator: random.Random, seed: Any) -> list[int]:
+    """What a generator that was made with a seed has given so far, by doing it again until both go on alike."""
+    now, again = random.Random(), random.Random(int(seed))
+    now.setstate(generator.getstate())
+    ahead = [now.randint(0, _LARGEST) for _ in range(_ALIKE)]
+    drawn = [again.randint(0, _LARGEST) for _ in range(_ALIKE)]
+    while drawn[-_ALIKE:] != ahead and len(drawn) < _MOST_DRAWN:
+        drawn.append(again.randint(0, _LARGEST))
+    return drawn[:-_ALIKE]
+
+
+def signature(seed: int) -> Signature:
+    """The two seeds of an operation, as `get_seed` has them: two zeros would be no seed at all."""
+    key, counter = int(tf_internals.global_seed() % _LARGEST), seed % _LARGEST
+    return key, counter or (0 if key else _LARGEST)
+
+
 @dataclass(frozen=True)
 class Launcher:
-    """Draws for the launches of one graph: so many operation seeds, and inputs that are made of them."""
+    """Draws for the launches of one graph: a seed for each of `replays`, and inputs that are made of them."""
 
-    count: int
+    replays: list[Replay | None]
     makers: list[tuple[int, Maker]]
 
-    def draw(self) -> tuple[list[Any], list[int]]:
-        """The inputs for one launch, and the operation seeds that were drawn, to put back if it does not count."""
-        key = int(tf_internals.global_seed() % _LARGEST)
-        drawn = [tf_internals.operation_seed() for _ in range(self.count)]
-        # As `get_seed` has it: an operation takes two zeros for no seed at all.
-        counters = [seed % _LARGEST or (0 if key else _LARGEST) for seed in drawn]
-        return [make(key, counters[index]) for index, make in self.makers], drawn
+    def draw(self) -> tuple[list[Any], list[int]] | None:
+        """The inputs for one launch, and what was drawn, to put back if it does not count; None: eager has to do it."""
+        seeds = stream().draw(self.replays)
+        if seeds is None:
+            return None
+        signatures = [signature(seed) for seed in seeds]
+        return [make(*signatures[index]) for index, make in self.makers], seeds

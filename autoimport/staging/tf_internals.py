@@ -147,28 +147,14 @@ def global_seed() -> Any:
     return _context._seed
 
 
-def operation_seed() -> int:
-    """The next operation seed of the eager stream, which follows from the global seed."""
-    return _context._internal_operation_seed()  # type: ignore[no-any-return]
+def seed_generator() -> Any:
+    """What eager draws operation seeds of: `set_seed` makes a new one, `randint` is all that is asked of it."""
+    return _context._rng
 
 
-class _Again:
-    """Stands for the generator of operation seeds until what was put back has been drawn again."""
-
-    def __init__(self, seeds: list[int], generator: Any) -> None:
-        self._seeds = seeds[::-1]
-        self._generator = generator
-
-    def randint(self, low: int, high: int) -> int:
-        seed = self._seeds.pop()
-        if not self._seeds:
-            _context._rng = self._generator
-        return seed
-
-
-def put_back(seeds: list[int]) -> None:
-    """Let the eager stream give `seeds` again before it goes on."""
-    _context._rng = _Again(seeds, _context._rng)
+def set_seed_generator(generator: Any) -> None:
+    """Have eager draw operation seeds of `generator`."""
+    _context._rng = generator
 
 
 def eager_tensor(values: list[int], dtype: Any) -> Any:

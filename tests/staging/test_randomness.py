@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 import tensorflow as tf
 
-from autoimport.staging import tf_internals
+from autoimport.staging import randomness, tf_internals
 from autoimport.staging.randomness import unscramble
 from tests.staging.programs import same
 
@@ -85,21 +87,74 @@ def test_any_global_seed(seed: str) -> None:
     )
 
 
-def test_operation_seeds_of_zero_do_not_mean_no_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tf_internals, "operation_seed", lambda: 0)
+def test_operation_seeds_of_zero_do_not_mean_no_seed() -> None:
     same(
         """
+        import random
         from unittest import mock
-        from tensorflow.python.eager import context
         def f(x): return x + tf.random.normal([3])
         def main():
-            with mock.patch.object(context, "internal_operation_seed", lambda: 0):
+            with mock.patch.object(random.Random, "randint", lambda self, low, high: 0):
                 for i in range(3):
                     tf.random.set_seed(0)
                     show(f(tf.ones(3)))
         """,
         f="graph",
     )
+
+
+# With so few seeds some come again soon.
+FEW_SEEDS = """
+import random
+from unittest import mock
+few_seeds = mock.patch.object(random.Random, "randint", lambda self, low, high: self.getrandbits(4))
+"""
+
+
+@pytest.mark.parametrize("other", ["tf.constant(0.0)", "tf.random.normal([2, 3])", "tf.random.uniform([2, 3])"])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "tf.random.normal([2, 3])",
+        "tf.random.categorical(tf.math.log(x), 3)",
+        "tf.random.gamma([2], x)",
+        "tf.random.poisson([2], x)",
+        "tf.random.shuffle(x)",
+        "tf.random.uniform([3], 0, 99, tf.int32)",
+    ],
+)
+def test_a_seed_that_comes_again_goes_on_with_the_numbers_of_the_first_time(draw: str, other: str) -> None:
+    same(
+        f"""
+        {textwrap.indent(FEW_SEEDS.strip(), "        ").strip()}
+        def f(x): return {draw}
+        def main():
+            with few_seeds:
+                tf.random.set_seed(2)
+                show({other})
+                x = tf.reshape(tf.range(1.0, 13.0), [4, 3])
+                for i in range(9): show(f(x), {other} if i % 3 else i)
+        """
+    )
+
+
+def test_what_was_drawn_before_is_found_by_drawing_again() -> None:
+    tf.random.set_seed(5)
+    expected = [tf_internals.seed_generator().randint(0, 2**31 - 1) for _ in range(20)]
+    found = randomness.stream()
+    assert found is tf_internals.seed_generator()
+    assert set(expected) == set(found._drawn)
+
+
+def test_seeds_that_are_put_back_come_again_before_the_rest() -> None:
+    tf.random.set_seed(3)
+    expected = [tf_internals.seed_generator().randint(0, 2**31 - 1) for _ in range(6)]
+    tf.random.set_seed(3)
+    stream = randomness.stream()
+    stream.put_back(stream.draw([None, None, None]))
+    stream.put_back(stream.draw([None, None]))
+    assert expected[:1] == stream.draw([None])
+    assert expected[1:] == [stream.randint(0, 2**31 - 1) for _ in range(5)]
 
 
 def test_sites_take_turns() -> None:
@@ -423,12 +478,3 @@ def test_a_seed_is_unscrambled_by_its_own_rule() -> None:
         scrambled = tf.raw_ops.StatelessRandomGetKeyCounter(seed=[first, second])
         assert [key] == scrambled.key.numpy().tolist()
         assert [0, counter] == scrambled.counter.numpy().tolist()
-
-
-def test_seeds_that_are_put_back_come_again_before_the_rest() -> None:
-    tf.random.set_seed(3)
-    expected = [tf_internals.operation_seed() for _ in range(6)]
-    tf.random.set_seed(3)
-    tf_internals.put_back([tf_internals.operation_seed() for _ in range(3)])
-    tf_internals.put_back([tf_internals.operation_seed() for _ in range(2)])
-    assert expected == [tf_internals.operation_seed() for _ in range(6)]

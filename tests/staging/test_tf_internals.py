@@ -244,8 +244,9 @@ def test_seeds_and_random_operations_are_asked_for_in_another_place() -> None:
 
 def test_the_global_seed_and_the_stream_of_operation_seeds_are_those_of_eager() -> None:
     assert (tf.random.set_seed(31), tf_internals.global_seed()) == (None, 31)
-    drawn = tf_internals.operation_seed()
+    drawn = tf_internals.seed_generator().randint(0, 2**31 - 1)
     tf.random.set_seed(31)
+    tf_internals.set_seed_generator(tf_internals.seed_generator())
     expected = tf.random.normal([2])
     again = tf.raw_ops.StatelessRandomNormalV2(shape=[2], key=[31], counter=[0, drawn], alg=1)
     assert expected.numpy().tolist() == again.numpy().tolist()
