@@ -65,7 +65,7 @@ def to_graph(fn: F) -> F:
       fn: as for `convert`.
 
     Raises:
-      ConversionError: as for `convert`, and also where `fn` has no graph form (a generator, for one).
+      ConversionError: as for `convert`, and also where `fn` has no graph form (a coroutine, for one).
     """
     made: F = _convert(fn)
     _require_form(made)

@@ -185,7 +185,7 @@ class Store:
         """Keep a converted module, if the folder can be written to; whether it is kept now."""
         if not self._make_folder():
             return False
-        gates = bytes(facts.has_form for facts in converted.functions)
+        gates = bytes(facts.can_launch for facts in converted.functions)
         facts = marshal.dumps(tuple(astuple(function) for function in converted.functions))
         # Forms first: a reader that finds the code expects to find them.
         forms_size = self._write(key + ".forms", converted.forms)

@@ -13,7 +13,8 @@ from typing import Any
 import gast
 
 from autoimport.convert import names as naming
-from autoimport.convert.graph_form.normalize import YIELDS
+from autoimport.convert.graph_form.normalize import AWAITS
+from autoimport.convert.graph_form.pauses import YIELDS
 
 # Kinds of statements, the worse the greater.
 PLAUSIBLE, UNKNOWN, EFFECT = 0, 1, 2
@@ -208,7 +209,7 @@ class Effects:
     def _as_part(self, node: gast.AST, statement: gast.AST, at_module_level: bool) -> Verdict:
         if isinstance(node, (*naming.DEFINITIONS, gast.Import, gast.ImportFrom, gast.Global, gast.Nonlocal)):
             return Verdict(EFFECT, node)
-        if isinstance(node, (*YIELDS, gast.Return, gast.Try, gast.TryStar)):
+        if isinstance(node, (*YIELDS, *AWAITS, gast.Return, gast.Try, gast.TryStar)):
             return Verdict(EFFECT, node)
         if isinstance(node, (gast.Break, gast.Continue)) and not _inside_loop(node, statement):
             return Verdict(EFFECT, node)
@@ -231,7 +232,7 @@ class Effects:
         worst = Verdict()
         for statement in body:
             for node in gast.walk(statement):
-                if isinstance(node, (*YIELDS, gast.Import, gast.ImportFrom)):
+                if isinstance(node, (*YIELDS, *AWAITS, gast.Import, gast.ImportFrom)):
                     return Verdict(EFFECT, node)
                 if isinstance(node, gast.Call):
                     verdict = self._call(node)

@@ -19,9 +19,10 @@ class FunctionFacts:
       parameters: names in gate order: posonly, positional, *args, keyword-only, **kwargs; of a region the locals that
         it reads.
       has_form: whether there is a gate and a graph form.
-      reason, reason_line: why it has none (a generator, `locals()` on line 7, ...), else None.
+      reason, reason_line: why it has none (a coroutine, `locals()` on line 7, ...), or why it is no graph of its own;
+        else None.
       has_loop: the body contains a `while` or `for` statement.
-      kind: "function" or "region".
+      kind: "function", "region", or "generator", which is a graph only as a part of its callers'.
       results: of a region the locals that are read after it, in the order in which its form returns them.
     """
 
@@ -35,6 +36,11 @@ class FunctionFacts:
     has_loop: bool = False
     kind: str = "function"
     results: tuple[str, ...] = ()
+
+    @property
+    def can_launch(self) -> bool:
+        """Whether it may become a graph of its own."""
+        return self.has_form and self.kind != "generator"
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def obstacle(fn: Function) -> tuple[str, int | None] | None:
     if fn.code is None:
         return "never runs", None
     for flag, kind in _KINDS.items():
-        if fn.code.co_flags & flag:
+        if fn.code.co_flags & flag and not is_generator(fn):
             return kind, fn.pauses
     if fn.frame_calls:
         name, line = fn.frame_calls[0]
@@ -100,6 +100,12 @@ def obstacle(fn: Function) -> tuple[str, int | None] | None:
     if not fn.can_differ and not fn.code.co_names and not _uses(fn, fn.code.co_freevars):
         return "nothing in it can differ in a graph", None
     return None
+
+
+def is_generator(fn: Function) -> bool:
+    """Whether `fn` is a generator function with a gate, which opens in graphs only: eagerly its items wait."""
+    generates = fn.code is not None and bool(fn.code.co_flags & inspect.CO_GENERATOR)
+    return generates and not isinstance(fn.node, ast.Lambda)
 
 
 def _uses(fn: Function, free: tuple[str, ...]) -> bool:
@@ -346,7 +352,9 @@ def _nested_code(code: CodeType) -> Iterator[CodeType]:
             yield from _nested_code(const)
 
 
-_PROLOGUE = {opcode.opmap.get(name) for name in ("RESUME", "MAKE_CELL", "COPY_FREE_VARS")}
+_PROLOGUE = {
+    opcode.opmap.get(name) for name in ("RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "POP_TOP")
+}
 
 
 def _first_position(code: CodeType) -> Position | None:

@@ -14,14 +14,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from autoimport.convert.functions import Function, Position
+from autoimport.convert.functions import Function, Position, is_generator
 from autoimport.convert.regions import Region
 
 
 def insert_gate(fn: Function, key: str, index: int) -> None:
     """Put the gate of site `index` into the eager form of `fn`."""
     node = fn.node
-    answer = _call("@take", [])
+    answer: ast.expr = _call("@take", [])
     test = _test("@enter", key, index, fn.code.co_freevars if fn.code else (), fn.parameters)
     if isinstance(node, ast.Lambda):
         body = node.body
@@ -29,6 +29,8 @@ def insert_gate(fn: Function, key: str, index: int) -> None:
         _place(node.body, fn.start or _position(body), stop=body)
         ast.copy_location(node.body, body)  # the `return` of a lambda stands at its whole body
         return
+    if is_generator(fn):
+        answer = ast.YieldFrom(value=answer)
     has_docstring = ast.get_docstring(node, clean=False) is not None
     gate = ast.If(test=test, body=[ast.Return(value=answer)], orelse=[])
     _place(gate, fn.start or _position(node.body[has_docstring]))

@@ -10,7 +10,7 @@ from types import CodeType
 
 from autoimport.convert.facts import Converted, FunctionFacts
 from autoimport.convert.forms import build_form, function_blueprint, future_flags, region_blueprint
-from autoimport.convert.functions import Function, find_functions, obstacle
+from autoimport.convert.functions import Function, find_functions, is_generator, obstacle
 from autoimport.convert.gates import insert_gate, insert_region_gate
 from autoimport.convert.graph_form import Unconvertible
 from autoimport.convert.key import content_key
@@ -108,6 +108,8 @@ def convert_function(fn: Function, path: str, faults: Faults) -> Outcome:
     against = obstacle(fn)
     if against is not None:
         return None, replace(facts, has_form=False, reason=against[0], reason_line=against[1])
+    if is_generator(fn):
+        facts = replace(facts, kind="generator", reason="a generator", reason_line=fn.pauses)
     return _outcome(lambda: build_form(function_blueprint(fn), path), facts, faults)
 
 

@@ -54,12 +54,14 @@ def print_table(stream: TextIO) -> None:
 
 
 def verdict(site: Site) -> tuple[str, str | None, int | None]:
-    """The state, the reason and its line; a function without a graph form is eager for its facts' reason."""
+    """The state, the reason and its line; what has no graph of its own is eager for its facts' reason."""
     facts = site.facts
-    if not facts.has_form:
+    if not _matters(site):
         return "eager", facts.reason, facts.reason_line
     if site.state == "eager" and site.within and 2 * site.graph_calls >= site.calls:
         return "graph", None, None  # too small for a graph of its own, it is part of its callers'
+    if site.kind == "generator":
+        return "graph", None, None
     return site.state, site.reason, site.reason_line
 
 
@@ -134,9 +136,14 @@ def _table() -> list[str]:
 
 def _deserves_a_row(site: Site) -> bool:
     """Whether there is more to say of a site than that nothing came of it."""
-    if not site.facts.has_form or site.state == "python":
+    if not _matters(site) or site.state == "python":
         return False
     return site.state != "cold" or site.reason is not None or _total_ms(site) > 0
+
+
+def _matters(site: Site) -> bool:
+    """Whether it may become a graph, or was a part of one."""
+    return site.facts.can_launch or (site.facts.has_form and site.state == "graph")
 
 
 def _total_ms(site: Site) -> float:
@@ -186,7 +193,7 @@ _STATE_WORDS = {
 
 
 def _others(sites: list[Site]) -> list[str]:
-    with_form = [site for site in sites if site.facts.has_form]
+    with_form = [site for site in sites if _matters(site)]
     python = [site for site in with_form if site.state == "python"]
     cold = [site for site in with_form if site.state == "cold"]
     uncalled = sum(not site.calls for site in cold)
@@ -200,7 +207,7 @@ def _others(sites: list[Site]) -> list[str]:
         lines.append(f"never called: {counted(uncalled, 'function')}")
     by_reason: dict[str, list[str]] = {}
     for site in sites:
-        if not site.facts.has_form:
+        if not _matters(site):
             listing = by_reason.setdefault(site.facts.reason or "no graph form", [])
             listing.append(f"{site.facts.name} ({place(site)})")
     for reason, listing in by_reason.items():

@@ -88,8 +88,10 @@ class Site:
 
     def reopen(self) -> None:
         """Take the verdict back."""
-        self.state, self.reason, self.reason_line, self.closed = "cold", None, None, False
-        self.module.gates[self.index] = 1
+        facts = self.facts
+        self.state, self.reason, self.reason_line = "cold", facts.reason, facts.reason_line
+        self.closed = not facts.can_launch
+        self.module.gates[self.index] = int(facts.can_launch)
 
 
 @dataclass(eq=False, slots=True)
@@ -119,7 +121,7 @@ class Module:
 
     def _make_sites(self) -> list[Site]:
         return [
-            Site(self, index, facts, reason=facts.reason, reason_line=facts.reason_line)
+            Site(self, index, facts, closed=not facts.can_launch, reason=facts.reason, reason_line=facts.reason_line)
             for index, facts in enumerate(self.functions)
         ]
 
@@ -163,7 +165,8 @@ def register_module(
       functions: facts in site order.
       load_forms: returns the graph forms in site order; called once, on first need.
       cached: whether the conversion came from the cache; convert_ms: what it cost.
-      gates: 1 for each function with a graph form, else 0; None to ask `functions`, which may be made on first need.
+      gates: 1 for each function that may become a graph of its own, else 0; None to ask `functions`, which may be made
+        on first need.
     """
     if not hasattr(builtins, "@enter"):
         from autoimport.staging import gate
@@ -174,7 +177,7 @@ def register_module(
         if twin is not None:
             open_gates = twin.gates
         else:
-            open_gates = list(gates) if gates is not None else [1 if facts.has_form else 0 for facts in functions]
+            open_gates = list(gates) if gates is not None else [int(facts.can_launch) for facts in functions]
         module = Module(key, name, file, cached, convert_ms, load_forms, open_gates, functions, twin)
         if twin is None:
             modules[key] = module

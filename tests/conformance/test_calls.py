@@ -733,5 +733,5 @@ def generator_expression(x):
 
 
 def test_generators() -> None:
-    check(consumes_generator, (X,), staged=False)
+    check(consumes_generator, (X,))
     check(generator_expression, (VECTOR,))

@@ -563,8 +563,8 @@ def filtered(t, x):
 
 
 def test_a_generator_goes_on_where_a_loop_stopped() -> None:  # FOR-20, FOR-21
-    check(resumed_generator, (X,), staged=False, session=True)
-    check(left_at_once, (True, X), (False, X), staged=False, session=True)
+    check(resumed_generator, (X,), session=True)
+    check(left_at_once, (True, X), (False, X), session=True)
 
 
 def test_targets_take_items_apart() -> None:  # FOR-29

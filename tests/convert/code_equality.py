@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dis
+import itertools
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_nlocals", "co_firstlineno")
 NAMES = ("co_name", "co_varnames", "co_cellvars", "co_freevars", "co_filename", "co_flags")
-PROLOGUE = {"RESUME", "MAKE_CELL", "COPY_FREE_VARS", "EXTENDED_ARG"}
+PROLOGUE = {"RESUME", "MAKE_CELL", "COPY_FREE_VARS", "EXTENDED_ARG", "GEN_START", "RETURN_GENERATOR"}
 
 
 def is_gated(code: CodeType) -> bool:
@@ -77,7 +78,9 @@ def _behind_gate(code: CodeType) -> list[tuple[Any, ...]]:
     steps = [step for step in dis.get_instructions(code) if step.opname not in PROLOGUE]
     if is_gated(code):
         body = next(step.argval for step in steps if step.opname.startswith("POP_JUMP"))
-        steps = [step for step in steps if step.offset >= body]
+        steps = _without_throw([step for step in steps if step.offset >= body], body)
+    elif any(step.opname == "RETURN_GENERATOR" for step in dis.get_instructions(code)):
+        del steps[0]  # POP_TOP
     index = _index(steps, len(code.co_code))
     lines = {offset: line for start, end, line in code.co_lines() for offset in range(start, end, 2)}
     rows: list[tuple[Any, ...]] = []
@@ -88,10 +91,32 @@ def _behind_gate(code: CodeType) -> list[tuple[Any, ...]]:
         # Without a position of its own, the first instruction gets that of the prologue, if no gate is in between.
         own = None if position in ((None,) * 4, (code.co_firstlineno, code.co_firstlineno, 0, 0)) else position
         rows.append((step.opname, argument, own))
-    if getattr(code, "co_exceptiontable", b""):
-        for entry in dis.Bytecode(code).exception_entries:
-            rows.append((index[entry.start], index[entry.end], index[entry.target], entry.depth, entry.lasti))
+    return rows + (_handlers(code, index, steps[0].offset) if getattr(code, "co_exceptiontable", b"") else [])
+
+
+def _handlers(code: CodeType, index: dict[int, int], first: int) -> list[tuple[Any, ...]]:
+    """The exception handlers from the instruction at `first` on; those that a gate has cut in two in one piece."""
+    rows: list[tuple[Any, ...]] = []
+    for entry in dis.Bytecode(code).exception_entries:
+        if entry.end <= first or entry.target not in index:
+            continue
+        start, end = index[max(entry.start, first)], index[entry.end]
+        handler = (index[entry.target], entry.depth, entry.lasti)
+        if rows and rows[-1][1] == start and rows[-1][2:] == handler:
+            start = rows.pop()[0]
+        if start < end:
+            rows.append((start, end, *handler))
     return rows
+
+
+def _without_throw(steps: list[dis.Instruction], body: int) -> list[dis.Instruction]:
+    """Without what the `yield from` of a generator's gate does with an exception, which stands at the end."""
+    back = [
+        number
+        for number, (one, other) in enumerate(itertools.pairwise(steps))
+        if one.opname == "CLEANUP_THROW" and other.argval < body
+    ]
+    return [step for number, step in enumerate(steps) if not {number, number - 1} & set(back)]
 
 
 def _index(steps: list[dis.Instruction], size: int) -> dict[int, int]:

@@ -117,7 +117,6 @@ def test_what_never_runs_has_no_gate() -> None:
 @pytest.mark.parametrize(
     ("body", "head", "reason", "line"),
     [
-        ("g(x)\nyield x", "def f(x, y):", "a generator", 3),
         ("g(x)\nawait x", "async def f(x, y):", "a coroutine", 3),
         ("g(x)\nyield x", "async def f(x, y):", "an async generator", 3),
         ("g(x)\nreturn locals()", "def f(x, y):", "locals() looks at the frame of its caller", 3),
@@ -129,6 +128,11 @@ def test_what_never_runs_has_no_gate() -> None:
 )
 def test_these_have_no_gate(body: str, head: str, reason: str, line: int) -> None:
     assert (reason, line) == obstacle(only(body, head))
+
+
+def test_a_generator_has_a_gate_unless_it_is_a_lambda() -> None:
+    assert None is obstacle(only("g(x)\nyield x"))
+    assert ("a generator", 1) == obstacle(found("f = lambda x: (yield g(x))\n")[0])
 
 
 @pytest.mark.parametrize("body", ["return vars(x)", "return x.eval()", "eval = x\nreturn eval(y)", "return dir(x)"])

@@ -26,6 +26,8 @@ def second(x, *rest, k=1, **more):
         x = g(x)
 def third():
     yield 1
+async def fourth(x):
+    await x
 """
 
 
@@ -35,9 +37,10 @@ def fails(fn: gast.FunctionDef, context: forms.Context) -> gast.FunctionDef:
 
 def test_forms_and_facts_stand_in_site_order() -> None:
     converted = convert_module(SOURCE, "m.py")
-    assert ["first", "second", "third"] == [facts.name for facts in converted.functions]
-    assert [True, True, False] == [form is not None for form in converted.forms]
-    assert [True, True, False] == [facts.has_form for facts in converted.functions]
+    assert ["first", "second", "third", "fourth"] == [facts.name for facts in converted.functions]
+    assert [True, True, True, False] == [form is not None for form in converted.forms]
+    assert [True, True, True, False] == [facts.has_form for facts in converted.functions]
+    assert [True, True, False, False] == [facts.can_launch for facts in converted.functions]
     second = converted.functions[1]
     assert (4, 6, ("x", "rest", "k", "more"), True) == (
         second.line,
@@ -45,7 +48,9 @@ def test_forms_and_facts_stand_in_site_order() -> None:
         second.parameters,
         second.has_loop,
     )
-    assert ("a generator", 8) == (converted.functions[2].reason, converted.functions[2].reason_line)
+    assert [("a generator", 8), ("a coroutine", 10)] == [
+        (facts.reason, facts.reason_line) for facts in converted.functions[2:]
+    ]
 
 
 def test_forms_take_the_parameters_plainly_and_can_be_kept() -> None:
@@ -60,7 +65,7 @@ def test_a_key_can_be_given() -> None:
     converted = convert_module(SOURCE, "m.py", key="0abc")
     assert "0abc" == converted.key
     functions = [const for const in converted.code.co_consts if isinstance(const, CodeType)]
-    assert [True, True, False] == ["@on:0abc" in code.co_names for code in functions]
+    assert [True, True, True, False] == ["@on:0abc" in code.co_names for code in functions]
 
 
 def test_a_module_without_functions_is_what_cpython_compiles() -> None:
@@ -128,7 +133,7 @@ def test_a_fault_in_one_form_costs_only_that_gate(monkeypatch: pytest.MonkeyPatc
         converted.functions[0].reason,
         converted.functions[0].reason_line,
     )
-    assert [False, True, False] == [form is not None for form in converted.forms]
+    assert [False, True, True, False] == [form is not None for form in converted.forms]
     assert [] == list(differences(converted.code, compile(SOURCE, "m.py", "exec", dont_inherit=True)))
 
 

@@ -64,8 +64,8 @@ def test_no_function_on_a_line_is_an_error_that_names_the_line() -> None:
 
 
 def test_a_function_without_form_is_an_error_that_says_why() -> None:
-    with pytest.raises(Unconvertible, match="a generator"):
-        form_source("def f(x):\n    yield not x\n", "m.py", 1)
+    with pytest.raises(Unconvertible, match="a coroutine"):
+        form_source("async def f(x):\n    return not x\n", "m.py", 1)
 
 
 def test_defaults_and_annotations_stay_in_the_signature() -> None:

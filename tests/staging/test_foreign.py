@@ -51,8 +51,8 @@ def make(k):
     return inner
 
 
-def numbers(n):
-    yield from range(n)
+async def numbers(n):
+    return range(n)
 
 
 @pytest.mark.parametrize("value", [1.0, 5.0, 40.0])
@@ -135,7 +135,7 @@ def test_the_text_of_a_form_names_the_operators() -> None:
 
 def test_what_has_no_graph_form_is_refused_with_file_line_and_reason() -> None:
     for ask in (autoimport.to_graph, autoimport.to_code):
-        with pytest.raises(ConversionError, match=r"test_foreign\.py:\d+: numbers has no graph form: .*generator"):
+        with pytest.raises(ConversionError, match=r"test_foreign\.py:\d+: numbers has no graph form: .*coroutine"):
             ask(numbers)
 
 

@@ -20,6 +20,9 @@ def generator():
 
 def g(x):
     return [v for v in x]
+
+async def coroutine():
+    await x
 """
 _numbers = itertools.count()
 
@@ -49,6 +52,7 @@ def test_functions_with_a_graph_form_have_an_open_gate(module: registry.Module) 
         ("f", 1),
         ("generator", 0),
         ("g", 1),
+        ("coroutine", 0),
     ]
 
 
@@ -64,19 +68,24 @@ def test_a_verdict_shuts_the_gate_and_taking_it_back_opens_it(module: registry.M
     assert (module.gates[0], site.state, site.reason, site.reason_line) == (1, "cold", None, None)
 
 
+def test_the_gate_of_a_generator_stays_shut_outside_graphs(module: registry.Module) -> None:
+    module.sites[1].reopen()
+    assert (module.gates[1], module.sites[1].closed, module.sites[1].reason) == (0, True, "a generator")
+
+
 def test_all_gates_are_open_while_a_graph_is_built(module: registry.Module) -> None:
     module.sites[0].close("eager")
     registry.graph_started()
     registry.graph_started()
     try:
-        assert module.gates == [1, 0, 1]
+        assert module.gates == [1, 1, 1, 0]
         module.sites[2].close("eager")
-        assert module.gates == [1, 0, 1]
+        assert module.gates == [1, 1, 1, 0]
     finally:
         registry.graph_finished()
-        assert module.gates == [1, 0, 1]
+        assert module.gates == [1, 1, 1, 0]
         registry.graph_finished()
-    assert module.gates == [0, 0, 0]
+    assert module.gates == [0, 0, 0, 0]
 
 
 def test_modules_of_one_source_share_sites(module: registry.Module) -> None:
@@ -90,7 +99,7 @@ def test_modules_of_one_source_share_sites(module: registry.Module) -> None:
     try:
         assert second.sites is first.sites
         assert second.gates is first.gates
-        assert [site.module.name for site in second.sites] == ["one"] * 3
+        assert [site.module.name for site in second.sites] == ["one"] * 4
     finally:
         forget(first)
         forget(second)
@@ -116,5 +125,5 @@ def test_graph_forms_are_loaded_once(module: registry.Module) -> None:
     module.load_forms = lambda: loads.append(1) or forms
     assert [module.form(0), module.form(2)] == [forms[0], forms[2]]
     assert loads == [1]
-    with pytest.raises(LookupError, match="generator has no graph form"):
-        module.form(1)
+    with pytest.raises(LookupError, match="coroutine has no graph form"):
+        module.form(3)

@@ -23,6 +23,7 @@ from autoimport.convert.graph_form.conditionals import Words, conditionals
 from autoimport.convert.graph_form.context import Context, Unconvertible
 from autoimport.convert.graph_form.formats import formats
 from autoimport.convert.graph_form.loops import loop_options, loops
+from autoimport.convert.graph_form.pauses import YIELDS, restored
 from autoimport.convert.graph_form.raises import raises
 from autoimport.convert.graph_form.structure import LOOPS, structure
 from autoimport.convert.graph_form.undefined import checked_reads, deletes
@@ -68,6 +69,8 @@ def _graph_form(fn: gast.FunctionDef, context: Context, readable: bool) -> gast.
         fn = loops(fn, words)
     if gast.If in kinds:
         fn = conditionals(fn, words)
+    if kinds & YIELDS:
+        fn = restored(fn)
     if kinds & {gast.Assign, gast.For}:
         fn = unpacking(fn, scopes, fresh)
     if kinds & {gast.comprehension, gast.match_case}:

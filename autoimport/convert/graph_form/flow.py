@@ -124,7 +124,7 @@ class Flow:
         self.evaluate(statement_parts(node), known)
         return None
 
-    forward_Raise = forward_Return
+    forward_Raise = forward_KeptReturn = forward_KeptJump = forward_Return
 
     def forward_If(self, node: gast.If, known: Known) -> Known:
         known = self.evaluate(node.test, known)
@@ -143,6 +143,22 @@ class Flow:
         self.begin(node, known)
         known = self.evaluate(list(node.options.values()), known)
         self.forward(node.body, self.evaluate(node.target, known))
+        return known
+
+    def forward_KeptIf(self, node: gast.AST, known: Known) -> Known:
+        known = self.evaluate(node.test, known)
+        return _join(self.forward(node.body, known), self.forward(node.orelse, known))
+
+    def forward_KeptWhile(self, node: gast.AST, known: Known) -> Known:
+        known = self.evaluate(node.test, _without(known, deleted_names(node.body)))
+        self.forward(node.body, known)
+        self.forward(node.orelse, known)
+        return known
+
+    def forward_KeptFor(self, node: gast.AST, known: Known) -> Known:
+        known = _without(self.evaluate(node.iter, known), deleted_names(node.body))
+        self.forward(node.body, self.evaluate(node.target, known))
+        self.forward(node.orelse, known)
         return known
 
     def forward_With(self, node: gast.With, known: Known) -> Known:
@@ -219,7 +235,30 @@ class Flow:
     def backward_Return(self, node: gast.AST, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
         return self.consume(statement_parts(node), exc | self.captured)
 
-    backward_Raise = backward_Return
+    backward_Raise = backward_KeptReturn = backward_Return
+
+    def backward_KeptJump(self, node: gast.AST, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        return exc | self.captured
+
+    def backward_KeptIf(self, node: gast.AST, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        live = live | exc
+        return self.consume(node.test, self.backward(node.body, live, exc) | self.backward(node.orelse, live, exc))
+
+    def backward_KeptWhile(self, node: gast.AST, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        return self.kept_loop(node, live | exc, exc, [], node.test)
+
+    def backward_KeptFor(self, node: gast.AST, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
+        return self.consume(node.iter, self.kept_loop(node, live | exc, exc, node.target, []))
+
+    def kept_loop(
+        self, node: gast.AST, live: frozenset[str], exc: frozenset[str], target: Any, test: Any
+    ) -> frozenset[str]:
+        """What is live at the head of a loop that jumps leave anywhere, like exceptions."""
+        head = self.consume(test, live | self.backward(node.orelse, live, exc))
+        for _ in range(2):
+            body = self.backward(node.body, head, exc | live | head)
+            head |= self.consume(test, self.consume(target, body))
+        return head
 
     def backward_If(self, node: gast.If, live: frozenset[str], exc: frozenset[str]) -> frozenset[str]:
         live = live | exc

@@ -4,7 +4,7 @@
 * Annotated assignments lose their annotation, which functions do not evaluate.
 * `super()` names its cell and its object, since generated functions have neither.
 * `except E as e` becomes an assignment that is taken back, unless `e` lives in such handlers alone.
-* Generators and coroutines nested in the function are marked `plain`.
+* Coroutines nested in the function are marked `plain`, generators where a `yield` is part of an expression.
 
 >>> show(normalize, '''
 ... def f(x):
@@ -26,11 +26,12 @@ import gast
 from autoimport.convert import names as naming
 from autoimport.convert.graph_form.build import after_docstring, assign, constant, load, place
 from autoimport.convert.graph_form.context import Unconvertible
+from autoimport.convert.graph_form.pauses import YIELDS, odd_yield, pauses
 from autoimport.convert.graph_form.walk import Kinds, Pass, kinds_in
 from autoimport.convert.trees import walk
 
-YIELDS = (gast.Yield, gast.YieldFrom, gast.Await, gast.AsyncFor, gast.AsyncWith)
-SUSPENDING = frozenset({*YIELDS, gast.comprehension})  # which may be `async for`
+AWAITS = (gast.Await, gast.AsyncFor, gast.AsyncWith)
+SUSPENDING = frozenset({*YIELDS, *AWAITS, gast.comprehension})  # which may be `async for`
 
 
 def normalize(
@@ -40,20 +41,20 @@ def normalize(
     kinds = kinds_in(fn) if kinds is None else kinds
     line = suspends(fn) if kinds & SUSPENDING else None
     if line:
-        raise Unconvertible("yield or await", line)
+        raise Unconvertible("an await, or a yield inside an expression", line)
     return _Normalize(fn, fresh, super_object, kinds).run()
 
 
 def suspends(fn: gast.AST) -> int | None:
-    """The line of a yield or await of `fn` itself, else None."""
+    """The line of an await of `fn` itself, or of a yield that no form can hold, else None."""
     for node in naming.walk_scope(naming.body_of(fn)):
-        if isinstance(node, YIELDS):
+        if isinstance(node, AWAITS):
             return int(getattr(node, "lineno", 1))
         if isinstance(node, naming.COMPREHENSIONS):
             inside = [part for part in walk(node) if isinstance(part, gast.Await)]
             if inside or any(generator.is_async for generator in node.generators):
                 return int(node.lineno)
-    return None
+    return odd_yield(fn)
 
 
 class _Normalize(Pass):
@@ -82,7 +83,8 @@ class _Normalize(Pass):
     def enter(self, node: gast.AST) -> None:
         node.plain = self.may_suspend and suspends(node) is not None
 
-    enter_lambda = enter
+    def enter_lambda(self, node: gast.Lambda) -> None:
+        node.plain = self.may_suspend and (suspends(node) is not None or pauses(node))
 
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
         for statement in node.body:

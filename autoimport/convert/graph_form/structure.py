@@ -20,6 +20,7 @@ from autoimport.convert.graph_form.flow import deleted_names, outline
 from autoimport.convert.graph_form.loop_else import no_loop_else
 from autoimport.convert.graph_form.matches import matches
 from autoimport.convert.graph_form.normalize import normalize
+from autoimport.convert.graph_form.pauses import YIELDS, kept
 from autoimport.convert.graph_form.returns import single_return
 from autoimport.convert.graph_form.walk import Kinds, is_plain, kinds_in
 from autoimport.convert.graph_form.walrus import no_lazy_walrus
@@ -60,6 +61,8 @@ def _structure(
         no_lazy_walrus(fn, fresh)
     if gast.With in kinds:
         plain_with(fn, context, fresh)
+    if kinds & YIELDS:
+        kept(fn, fresh)
     if kinds & LOOPS:
         no_loop_else(fn, fresh)
     single_return(fn, fresh)

@@ -14,6 +14,39 @@ import gast
 
 from autoimport.convert.trees import FIELDS, walk
 
+# Statements of a generator that keep Python's control flow while the passes run; see `pauses.py`.
+
+
+class KeptIf(gast.stmt):  # type: ignore[misc]
+    """An `if` that stays one."""
+
+    _fields = ("test", "body", "orelse")
+
+
+class KeptWhile(KeptIf):
+    """A `while` that stays one."""
+
+
+class KeptFor(gast.stmt):  # type: ignore[misc]
+    """A `for` that stays one."""
+
+    _fields = ("iter", "target", "body", "orelse")
+
+
+class KeptReturn(gast.stmt):  # type: ignore[misc]
+    """A `return` of the generator."""
+
+    _fields = ("value",)
+
+
+class KeptJump(gast.stmt):  # type: ignore[misc]
+    """A `break` or `continue` of a kept loop: `jump`."""
+
+    _fields = ()
+
+
+FIELDS.update({kind: kind._fields for kind in (KeptIf, KeptWhile, KeptFor, KeptReturn, KeptJump)})
+
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 
 

@@ -770,6 +770,78 @@ def f(x):
     "f(1)",
 )
 program(
+    "generators",
+    """
+def pairs(xs):
+    "doc"
+    previous = None
+    for x in xs:
+        if previous is not None:
+            yield previous, x
+        if x > 3: low = previous
+        else: previous = x
+    else:
+        yield "end", low
+def grid(n):
+    for i, (a, *b) in enumerate(n):
+        while a:
+            a -= 1
+            if a == 2: continue
+            if a == 5: break
+            for c in b:
+                if c == 1: b = [0]; break
+            yield i, a
+        else:
+            if not b: return
+            yield from b
+    return i
+def closed(n):
+    try:
+        with open_(n) as k:
+            while True:
+                got = yield k
+                k += got or 1
+                if k > 9: return k
+    except GeneratorExit:
+        print("closed")
+        raise
+    finally:
+        print("finally")
+def late():
+    for x in (): pass
+    yield 1
+    yield x
+class open_:
+    def __init__(self, n): self.n = n
+    def __enter__(self): return self.n
+    def __exit__(self, *error): print(error[0])
+def scoped():
+    global G
+    for G in range(3):
+        yield G
+    match G:
+        case 2: yield "two"
+        case _: return
+def f(g, *sent):
+    found = [next(g)]
+    for value in sent: found.append(g.send(value))
+    g.close()
+    return found
+def delegates(n):
+    result = yield from grid(n)
+    yield "result", result
+""",
+    "list(pairs([1, 2, 5, 3]))",
+    "list(pairs([1]))",
+    "list(grid([(7, 1, 0), (3, 0), (2,), (1, 2)]))",
+    "list(delegates([(7, 1, 0), (3, 0)]))",
+    "list(closed(1))",
+    "f(closed(1), 2, 3)",
+    "f(closed(1), 2, 30)",
+    "list(late())",
+    "list(scoped())",
+)
+program(
     "generators nested",
     """
 def f(n):

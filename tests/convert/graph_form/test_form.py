@@ -130,7 +130,7 @@ def test_assertions_obey_the_optimize_flag() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("yield x", "yield or await"),
+        ("g((yield x) and x)", "a yield inside an expression"),
         ("for i in x:\n        try: pass\n        finally:\n            return 1", "a jump out of a finally clause"),
         ("g(1, x and (y := 2))", "a walrus in an operand that may be skipped"),
         ("return [y for i in x if i or (y := i)]", "a walrus in an operand that may be skipped"),

@@ -23,7 +23,7 @@ from autoimport.convert.graph_form.structure import structure
 
 MODULES = sorted(f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__))
 GOLDEN = Path(__file__).with_name("golden")
-NEEDS_STRUCTURE = ("conditionals", "loops")
+NEEDS_STRUCTURE = ("conditionals", "loops", "restored")
 
 
 def text(fn: gast.FunctionDef) -> str:
