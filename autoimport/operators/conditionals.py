@@ -119,11 +119,11 @@ def choose(
         left_leaves = [leaf for node in joined[0].left for leaf in node.flat()]
         right_leaves = [leaf for node in joined[0].right for leaf in node.flat()]
         with graph[0].as_default():
-            outputs = [tf.identity(leaf.make()) for leaf in left_leaves]
+            outputs = observer.complete([tf.identity(leaf.make()) for leaf in left_leaves])
         # `tf.cond` compares the outputs of the two branch graphs when both are complete.
         graph[0].outputs[:0] = outputs
         graph[0].structured_outputs = outputs
-        return [tf.identity(leaf.make()) for leaf in right_leaves]
+        return observer.complete([tf.identity(leaf.make()) for leaf in right_leaves])
 
     graph: list[Any] = []
     outputs = tf.cond(pred, build_then, build_orelse)

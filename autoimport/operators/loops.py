@@ -314,7 +314,7 @@ class _Loop:
             journal.undo(list({**dict.fromkeys(self.places), **changes}))
         if self.driver.is_exact:
             self._measure(tensors, [end for _, end in pairs])
-        return [*following, *(tf.identity(leaf.make()) for _, end in pairs for leaf in end.flat())]
+        return observer.complete([*following, *(tf.identity(leaf.make()) for _, end in pairs for leaf in end.flat())])
 
     def _measure(self, tensors: tuple[Any, ...], ends: list[Node]) -> None:
         """Note how long the lists will be to which every iteration adds the same number of items."""

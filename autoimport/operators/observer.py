@@ -83,6 +83,9 @@ class Observer(Protocol):
     def repeat(self) -> None:
         """A Python loop begins one more iteration: Unstageable when the graph has grown too large."""
 
+    def complete(self, outputs: list[Any]) -> list[Any]:
+        """See `complete` below."""
+
     def effect(self, what: str) -> NoReturn:
         """Something that no trace can hold (print, import, class definition): raises Unstageable."""
 
@@ -110,6 +113,12 @@ _state = _State()
 def current() -> Observer | None:
     """The observer of the graph form that runs in this thread, or None."""
     return _state.observer
+
+
+def complete(outputs: list[Any]) -> list[Any]:
+    """What to return for the outputs of a branch or body, when all its operations are in the default graph."""
+    watching = current()
+    return outputs if watching is None else watching.complete(outputs)
 
 
 def observe(observer: Observer | None) -> Observer | None:

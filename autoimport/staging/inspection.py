@@ -124,6 +124,25 @@ def _changes_something(operation: Any) -> bool:
     return bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING | _RANDOM
 
 
+def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
+    """Have the runtime run what can fail though nobody needs its result: eager would fail there.
+
+    Args:
+      graph: of a function, a branch or a body, with all its operations in it.
+      outputs: what it is to return.
+    Returns:
+      What to return instead: an iteration of a loop ends with its outputs, whatever else is in the body.
+    """
+    ends = [tensor.op for tensor in outputs if getattr(tensor, "graph", None) is graph]
+    needed = set(ends).union(*map(_ancestors, ends))
+    idle = [each for each in graph.get_operations() if each not in needed and _contents(graph, each)[1]]
+    if not idle:
+        return outputs
+    tf_internals.run_always(graph, idle)
+    with tf.control_dependencies(idle):
+        return [*map(tf.identity, outputs[:1]), *outputs[1:]]
+
+
 def order(graph: Any, file: str) -> bool:
     """Make every change of state wait for all that can fail, so that a failure leaves nothing changed.
 

@@ -54,7 +54,8 @@ class Specialisation:
       draws: what draws the seeds of random operations before each launch; its inputs are the first.
       pinned: weak references to the objects without which it is of no use.
       cost: operations in the graph. recoverable: a failed launch has changed nothing, so the call
-        may run again eagerly. pure: so has one that succeeds, but whose results cannot be built.
+        may run again eagerly. pure: so has one that succeeds, but whose results cannot be built. has_idle: branches or
+        bodies hold what can fail, but is not needed.
       failed: number of the guard that failed last.
     """
 
@@ -73,13 +74,15 @@ class Specialisation:
     cost: int
     recoverable: bool
     pure: bool
+    has_idle: bool
     failed: int = -1
 
     def __post_init__(self) -> None:
         self._name = self.function.inference_fn.name
         self._is_chained = tf_internals.one_output_feeds_another(self.function.graph)
         self.launches = registry.Launches()
-        self._config = tf_internals.EXACT_CONFIG if config.current().fidelity == "exact" else b""
+        exact = tf_internals.EXACT_CONFIG_WITH_IDLE if self.has_idle else tf_internals.EXACT_CONFIG
+        self._config = exact if config.current().fidelity == "exact" else b""
 
     def call(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         """Launch the graph for this call if its guards hold."""

@@ -79,6 +79,7 @@ class Trace(observer.Observer):
         self.callees: Counter[registry.Site] = Counter()
         self._recoverable = True
         self._handles = False
+        self._has_idle = False
 
     # Reads ------------------------------------------------------------------------------------------------------
 
@@ -329,6 +330,11 @@ class Trace(observer.Observer):
         if tf_internals.size_of_current_graph() > self._largest:
             raise Unstageable(f"unrolls a Python loop into more than {self._largest} operations", "loop over tf.range")
 
+    def complete(self, outputs: list[Any]) -> list[Any]:
+        kept = inspection.keep_what_can_fail(tf.compat.v1.get_default_graph(), outputs)
+        self._has_idle = self._has_idle or kept is not outputs
+        return kept
+
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
 
@@ -361,6 +367,7 @@ class Trace(observer.Observer):
                     (plan.old(entry.at), entry.key, plan.plan(entry.value), entry.commit)
                     for entry in self.log.entries.values()
                 )
+                inspection.keep_what_can_fail(self._graph, plan.tensors)
                 self._recoverable = inspection.order(self._graph, form.__code__.co_filename)
                 self.reader.inputs[:0] = self._draws.inputs
                 return plan.tensors
@@ -410,6 +417,7 @@ class Trace(observer.Observer):
             cost=inspection.cost_of(function.graph),
             recoverable=self._recoverable,
             pure=inspection.is_pure(function.graph),
+            has_idle=self._has_idle,
         )
 
     def forget(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.staging.programs import same
@@ -48,4 +50,37 @@ def test_variables_and_python_are_left_as_eager_leaves_them(what: str, source: s
                 except tf.errors.OpError as error: print(type(error).__name__)
                 show(w, H)
         """
+    )
+
+
+# What fails for k = 3, at every depth, and whose result nobody needs.
+UNUSED = {
+    "function": "{what}",
+    "branch": "if u[0] > 0.:\n    {what}",
+    "other branch": "if u[0] > 0.:\n    pass\nelse:\n    {what}",
+    "branch with results": "n = 0\nif u[0] > 0.:\n    {what}\n    n = 1",
+    "loop": "for i in tf.range(2):\n    {what}",
+    "branch in a loop": "for i in tf.range(2):\n    if u[i] > 0.:\n        {what}",
+    "loop in a branch": "if u[0] > 0.:\n    for i in tf.range(2):\n        {what}",
+    "while loop": "i = tf.constant(0)\nwhile i < 2:\n    i += 1\n    {what}",
+}
+
+
+@pytest.mark.parametrize("where", UNUSED)
+@pytest.mark.parametrize("what", ["tf.gather(u, k + 1)", "y = 6 // (3 - k) + 1", "u[:k] + u[:2]"])
+def test_what_fails_though_nobody_needs_it_fails(where: str, what: str) -> None:
+    body = textwrap.indent(UNUSED[where].format(what=what), " " * 12)
+    first = -1.0 if where == "other branch" else 1.0
+    same(
+        f"""
+        u = tf.constant([{first}, 2., 3., 4.])
+        def f(k):
+{body}
+            return tf.reduce_sum(u)
+        def main():
+            for k in (2, 2, 2, 3, 2, 3):
+                try: show(f(tf.constant(k)))
+                except tf.errors.OpError as error: print(type(error).__name__)
+        """,
+        f="graph",
     )
