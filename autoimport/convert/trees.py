@@ -128,7 +128,8 @@ def _parameter(node: Any) -> Any:
 
 def to_ast(node: gast.AST) -> ast.AST:
     """A fresh `ast` copy of `node`; a node without position gets that of the node around it."""
-    return _to_ast(node, (1, 0, 1, 0))
+    tree: ast.AST = _to_ast(node, (1, 0, 1, 0))
+    return tree
 
 
 def _to_ast(node: gast.AST, around: _Position) -> Any:
