@@ -86,8 +86,8 @@ def take_flag(word: str, rest: list[str], flags: dict[str, Any]) -> None:
     setting = config.BY_FLAG.get(name)
     if setting is None:
         raise config.unknown_key("command line", name, config.BY_FLAG)
-    if setting.kind is config.SWITCH and not has_value:
-        text = "true"
+    if setting.kind.alone is not None and not has_value:
+        text = setting.kind.alone
     elif not has_value:
         if not rest:
             raise config.ConfigError(f"command line: {name}: a value is missing; use {setting.kind.allowed}")
@@ -151,7 +151,7 @@ def help_text() -> str:
     """The usage and every option, from the table of settings."""
     lines = [USAGE, "", "options, also as [tool.autoimport] keys in pyproject.toml and as environment variables:"]
     for setting in config.SETTINGS:
-        value = "" if setting.kind is config.SWITCH else f" {setting.name.rpartition('_')[2].upper()}"
+        value = "" if setting.kind.alone else f" {setting.name.rpartition('_')[2].upper()}"
         lines.append(f"  {setting.flag + value:<22} {setting.meaning} ({setting.variable})")
     lines.append("")
     lines.append("python -m autoimport build (package | directory) ...      converts ahead of time")

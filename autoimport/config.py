@@ -34,6 +34,8 @@ class Options:
       pure: functions that a graph may call though their code is not converted: they only compute. effectful: functions
         that no graph may call. Dotted names; `pkg.*` means all of `pkg`.
       fidelity: "exact" keeps every bit of eager's results, "fast" allows TensorFlow's graph rewrites.
+      verify: hold the first launches of each graph against eager; where they differ, "stop" the program, or "warn" and
+        run eagerly. "off" to trust them.
     """
 
     packages: tuple[str, ...] | None = None
@@ -48,15 +50,20 @@ class Options:
     pure: tuple[str, ...] = ()
     effectful: tuple[str, ...] = ()
     fidelity: str = "exact"
+    verify: str = "off"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: what is allowed, and how it is read from text and from TOML (ValueError if it is not)."""
+    """A kind of value: what is allowed, and how it is read from text and from TOML (ValueError if it is not).
+
+    With `alone`, the option on the command line needs no value, and means that.
+    """
 
     allowed: str
     from_text: Callable[[str, str], Any]
     from_toml: Callable[[Any, str], Any]
+    alone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +133,16 @@ def _fidelity(value: Any, folder: str) -> str:
     return str(value)
 
 
+def _verify(text: str, folder: str) -> str:
+    return text if text in ("off", "stop", "warn") else "stop" if _switch(text, folder) else "off"
+
+
+def _toml_verify(value: Any, folder: str) -> str:
+    if type(value) is not bool and value != "warn":
+        raise ValueError(value)
+    return _verify(str(value), folder)
+
+
 def _toml_switch(value: Any, folder: str) -> bool:
     if type(value) is not bool:
         raise ValueError(value)
@@ -146,10 +163,11 @@ FUNCTIONS = Kind(
     lambda text, folder: _functions(_listed(text), folder),
     lambda value, folder: _functions(_texts(value), folder),
 )
-SWITCH = Kind("true or false", _switch, _toml_switch)
+SWITCH = Kind("true or false", _switch, _toml_switch, "true")
 COUNT = Kind("a whole number from 0", lambda text, folder: _count(int(text), folder), _count)
 PATH = Kind("a path", _path, _path)
 FIDELITY = Kind('"exact" or "fast"', _fidelity, _fidelity)
+VERIFY = Kind('true, false or "warn"', _verify, _toml_verify, "true")
 
 SETTINGS = (
     Setting("packages", NAMES, "modules to convert, submodules included (default: the program's own directory tree)"),
@@ -164,6 +182,7 @@ SETTINGS = (
     Setting("pure", FUNCTIONS, "functions that only compute: a graph may call them although they are not converted"),
     Setting("effectful", FUNCTIONS, "functions with effects that a graph may not call, nor become"),
     Setting("fidelity", FIDELITY, "exact: every bit as in eager (default); fast: TensorFlow may rewrite graphs"),
+    Setting("verify", VERIFY, "run each graph's first launches eagerly, too, and stop (or warn) where they differ"),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 BY_FLAG = {setting.flag: setting for setting in SETTINGS}

@@ -26,6 +26,8 @@ def begin(options: config.Options, root: str, main: str | None = None) -> Select
     config.use(options)
     selection = hook.select(options, root, main)
     hook.start(selection)
+    if options.verify != "off":
+        atexit.register(_summarize, os.getpid())
     if options.report or options.report_json:
         # Now, not at the end: it starts the clock. At exit, not after the program: threads and exit handlers of the
         # program come first, and a forked child reports nothing.
@@ -83,6 +85,12 @@ def main_converter(selection: Selection, path: str | None) -> Convert:
         return hook.load_cached(source, file, "__main__") or hook.convert(source, file, "__main__")
 
     return convert
+
+
+def _summarize(process: int) -> None:
+    verify = sys.modules.get("autoimport.staging.verify")  # not there when the program did not use TensorFlow
+    if verify is not None and os.getpid() == process:
+        print(verify.summary(), file=sys.stderr)
 
 
 def _report(options: config.Options, process: int) -> None:

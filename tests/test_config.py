@@ -21,6 +21,7 @@ TEXTS = {
     "pure": ("a.fn, b.*", ("a.fn", "b.*")),
     "effectful": ("a.Class.method", ("a.Class.method",)),
     "fidelity": ("fast", "fast"),
+    "verify": ("warn", "warn"),
 }
 TOML = {
     "packages": '["a", "b.c"]',
@@ -35,6 +36,7 @@ TOML = {
     "pure": '["a.fn", "b.*"]',
     "effectful": '["a.Class.method"]',
     "fidelity": '"fast"',
+    "verify": '"warn"',
 }
 BAD_TOML = {
     "packages": '"a"',
@@ -49,6 +51,7 @@ BAD_TOML = {
     "pure": '["fn"]',
     "effectful": '["a.*.fn"]',
     "fidelity": '"quick"',
+    "verify": '"stop"',
 }
 BAD_TEXT = {
     "packages": "a,1b",
@@ -63,6 +66,7 @@ BAD_TEXT = {
     "pure": "a.1",
     "effectful": "*",
     "fidelity": "quick",
+    "verify": "always",
 }
 
 

@@ -15,7 +15,7 @@ from autoimport.operators import heap, observer
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import declared, foreign, registry, sampling, tf_internals
 from autoimport.staging.gate import results
-from autoimport.staging.mind import Mind, form_of
+from autoimport.staging.mind import Mind
 from autoimport.staging.ours import is_ours
 from autoimport.staging.trace import Trace
 
@@ -42,10 +42,10 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
             trace.callees[site] += 1
         else:
             _count_in_graph(site)
-        results.stack.append(form_of(site, frame.f_globals, cells)(*args))
+        results.stack.append(registry.form_of(site, frame.f_globals, cells)(*args))
         return True
     site.own_calls += 1
-    if site.closed or _debugging() or tf_internals.functions_run_eagerly():
+    if site.closed or results.plain or _debugging() or tf_internals.functions_run_eagerly():
         return False
     mind: Mind | None = site.mind
     if mind is None:

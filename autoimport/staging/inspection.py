@@ -127,6 +127,8 @@ def _changes_something(operation: Any) -> bool:
 def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
     """Have the runtime run what can fail though nobody needs its result: eager would fail there.
 
+    What is stateful, TensorFlow's automatic control dependencies keep.
+
     Args:
       graph: of a function, a branch or a body, with all its operations in it.
       outputs: what it is to return.
@@ -135,7 +137,8 @@ def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
     """
     ends = [tensor.op for tensor in outputs if getattr(tensor, "graph", None) is graph]
     needed = set(ends).union(*map(_ancestors, ends))
-    idle = [each for each in graph.get_operations() if each not in needed and _contents(graph, each)[1]]
+    idle = [each for each in graph.get_operations() if each not in needed and not each.op_def.is_stateful]
+    idle = [each for each in idle if _contents(graph, each)[1]]
     if not idle:
         return outputs
     tf_internals.run_always(graph, idle)

@@ -26,6 +26,10 @@ Build = Callable[[Sequence[Any], Sequence[Any]], Any]
 BAIL = "autoimport: this call runs eagerly"
 
 
+# So many launches of each graph are held against eager, if that is asked for.
+VERIFIED_LAUNCHES = 3
+
+
 class _Answer:
     def __init__(self, name: str) -> None:
         self._name = name
@@ -83,9 +87,21 @@ class Specialisation:
         self.launches = registry.Launches()
         exact = tf_internals.EXACT_CONFIG_WITH_IDLE if self.has_idle else tf_internals.EXACT_CONFIG
         self._config = exact if config.current().fidelity == "exact" else b""
+        self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
 
     def call(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         """Launch the graph for this call if its guards hold."""
+        answer = self.answer(namespace, cells, args)
+        if answer is MISS or answer is EAGER:
+            return answer
+        result, changes = answer
+        for holder, key, value, store in changes:
+            if value is not MISSING:
+                store(holder, key, value)
+        return result
+
+    def answer(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+        """MISS, EAGER, or the result and the changes that are left to make: holder, key, value, and how to store it."""
         values = self.check(namespace, cells, args)
         if isinstance(values, int):
             self.failed = values
@@ -98,10 +114,10 @@ class Specialisation:
         if drawn is None:
             return EAGER
         inputs, seeds = drawn
-        result = self._launch([*inputs, *values[: self.inputs]], values[self.inputs :])
-        if result is EAGER:
+        answer = self._launch([*inputs, *values[: self.inputs]], values[self.inputs :])
+        if answer is EAGER:
             randomness.stream().put_back(seeds)
-        return result
+        return answer
 
     def _launch(self, inputs: list[Any], old: list[Any]) -> Any:
         try:
@@ -118,19 +134,13 @@ class Specialisation:
             return EAGER  # what a tape outside would want has no gradient; nothing has run
         self.launches.count += 1
         try:
-            result = self.build(old, outputs)
-            changes = [
+            return self.build(old, outputs), [
                 (holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits
             ]
         except Exception:
             if self.pure:
                 return EAGER  # a text, say, that cannot be made of these values
             raise
-        if changes:
-            for holder, key, value, store in changes:
-                if value is not MISSING:
-                    store(holder, key, value)
-        return result
 
     def note_changes(
         self, changing: Changing, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]

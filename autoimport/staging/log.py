@@ -46,12 +46,14 @@ def set_cell(holder: Any, key: Any, value: Any) -> None:
     holder.cell_contents = value
 
 
-def _extend(holder: Any, key: Any, value: Any) -> None:
+def extend(holder: Any, key: Any, value: Any) -> None:
+    """`holder.append` of each item."""
     for item in value:
         holder.append(item)
 
 
-def _act(holder: Any, key: Any, value: Any) -> None:
+def act(holder: Any, key: Any, value: Any) -> None:
+    """Make a call that was noted."""
     if value is not None:  # not under a condition that was false
         value()
 
@@ -81,12 +83,12 @@ class Log:
 
     def append(self, items: list[Any], at: Source, value: Any) -> None:
         """`items.append(value)`: the trace has a list of its own for what is appended; it may grow in graph loops."""
-        entry = self.entries.setdefault(("append", id(items), None), Entry(items, at, None, [], _extend))
+        entry = self.entries.setdefault(("append", id(items), None), Entry(items, at, None, [], extend))
         call(entry.value.append, value)
 
     def act(self, acted: Any) -> None:
         """A call that tells the world something; see `text.hand_on`."""
-        self.entries["act", id(acted), None] = Entry(None, Source("None", ""), None, acted, _act)
+        self.entries["act", id(acted), None] = Entry(None, Source("None", ""), None, acted, act)
 
     def has_acted(self) -> bool:
         """Whether there are such calls."""

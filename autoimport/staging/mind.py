@@ -21,21 +21,11 @@ import tensorflow as tf
 from autoimport import config
 from autoimport.convert.facts import FunctionFacts
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import policy, registry, sampling, tf_internals, trust
+from autoimport.staging import policy, registry, sampling, tf_internals, trust, verify
 from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
 from autoimport.staging.sources import Changing
 from autoimport.staging.trace import NeedsHost, Trace, lock
-
-
-def form_of(site: registry.Site, namespace: dict[str, Any], cells: Any) -> types.FunctionType:
-    """The graph form of a call, over the cells of the function that was called."""
-    code = site.module.form(site.index)
-    closure: tuple[types.CellType, ...] = ()
-    if code.co_freevars:
-        by_name = dict(zip(cells.__code__.co_freevars, cells.__closure__, strict=True))
-        closure = tuple(by_name[name] for name in code.co_freevars)
-    return types.FunctionType(code, namespace, code.co_name, None, closure)
 
 
 @dataclass(frozen=True)
@@ -74,7 +64,10 @@ class Mind:
         closure = cells.__closure__ if cells is not None else ()
         start = time.perf_counter()
         for index, specialisation in enumerate(self._specialisations):
-            result = specialisation.call(namespace, closure, args)
+            if specialisation.unverified:
+                result = verify.launch(self._site, specialisation, frame, cells, args)
+            else:
+                result = specialisation.call(namespace, closure, args)
             if result is MISS:
                 continue
             if result is EAGER:
@@ -112,7 +105,7 @@ class Mind:
             return False
         finally:
             lock.release()
-        return specialisation is not None and self._first_launch(specialisation, frame.f_globals, cells, args)
+        return specialisation is not None and self._first_launch(specialisation, frame, cells, args)
 
     def _sample(self, frame: types.FrameType) -> None:
         """Look at the second call: the first one builds layers and slots."""
@@ -187,7 +180,7 @@ class Mind:
         names = cells.__code__.co_freevars if cells is not None else ()
         trace = Trace(namespace, closure, names, self._changing, self._policy.largest_graph())
         try:
-            return trace.run(form_of(site, namespace, cells), args, site.facts.parameters)
+            return trace.run(registry.form_of(site, namespace, cells), args, site.facts.parameters)
         except NeedsHost as number:
             self._changing.numbers.add(number.text)
             return self._attempt(namespace, cells, args)
@@ -204,7 +197,7 @@ class Mind:
             site.trace_ms += 1e3 * (time.perf_counter() - start)
 
     def _first_launch(
-        self, specialisation: Specialisation, namespace: dict[str, Any], cells: Any, args: tuple[Any, ...]
+        self, specialisation: Specialisation, frame: types.FrameType, cells: Any, args: tuple[Any, ...]
     ) -> bool:
         site = self._site
         if not self._policy.another_specialisation():
@@ -213,13 +206,18 @@ class Mind:
             self._specialisations.clear()
             return False
         start = time.perf_counter()
-        result = specialisation.call(namespace, cells.__closure__ if cells is not None else (), args)
+        if specialisation.unverified:
+            result = verify.launch(site, specialisation, frame, cells, args)
+        else:
+            result = specialisation.call(frame.f_globals, cells.__closure__ if cells is not None else (), args)
         if result is MISS:
             # Something that the trace read changes while it is read.
             self._failed(f"what it reads changes by itself: {specialisation.explain(specialisation.failed)}", None)
             return False
         self._specialisations.insert(0, specialisation)
         specialisation.drop_with_its_objects(weakref.WeakMethod(self._drop))
+        if site.closed:  # it was verified, and differs
+            return self._done(result, start)
         site.state = "graph"
         for callee, times in specialisation.callees.items():
             callee.within.append((specialisation.launches, times))

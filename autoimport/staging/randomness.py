@@ -13,6 +13,7 @@ set, nobody can tell one stream from another, and the stateful operations stay.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import random
 from collections.abc import Callable
@@ -312,6 +313,22 @@ def stream() -> Stream:
         generator = Stream(generator, tf_internals.global_seed())
         tf_internals.set_seed_generator(generator)
     return generator
+
+
+def snapshot() -> Any:
+    """The generator of operation seeds as it is now."""
+    return copy.deepcopy(tf_internals.seed_generator())
+
+
+def restore(taken: Any) -> None:
+    """Go on from a snapshot."""
+    tf_internals.set_seed_generator(copy.deepcopy(taken))
+
+
+def ahead(taken: Any) -> list[int]:
+    """What a snapshot would give next."""
+    generator = copy.deepcopy(taken)
+    return [generator._next() if type(generator) is Stream else generator.randint(0, _LARGEST) for _ in range(_ALIKE)]
 
 
 def _drawn_before(generator: random.Random, seed: Any) -> list[int]:

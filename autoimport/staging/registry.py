@@ -10,7 +10,7 @@ import builtins
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import CodeType, FrameType
+from types import CellType, CodeType, FrameType, FunctionType
 from typing import Any
 
 from autoimport.convert.facts import FunctionFacts
@@ -184,6 +184,16 @@ def register_module(
             setattr(builtins, "@on:" + key, open_gates)
         loaded.append(module)
     return module
+
+
+def form_of(site: Site, namespace: dict[str, Any], cells: Any) -> FunctionType:
+    """The graph form of a call, over the cells of the function that was called."""
+    code = site.module.form(site.index)
+    closure: tuple[CellType, ...] = ()
+    if code.co_freevars:
+        by_name = dict(zip(cells.__code__.co_freevars, cells.__closure__, strict=True))
+        closure = tuple(by_name[name] for name in code.co_freevars)
+    return FunctionType(code, namespace, code.co_name, None, closure)
 
 
 def site_of(code: CodeType) -> Site | None:
