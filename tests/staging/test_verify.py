@@ -63,7 +63,8 @@ def test_a_program_without_a_difference_does_what_it_does_without_verification(t
     plain, ours = programs.run(HONEST, converted=False), run(HONEST, "stop")
     assert plain.lines == ours.lines
     assert "graph" == ours.states()["Trainer.train"]
-    assert (3, 0) == (told.launches, told.rounded)
+    assert 3 <= told.launches
+    assert 0 == told.rounded
 
 
 def test_a_region_is_verified(told: verify.Tally) -> None:
