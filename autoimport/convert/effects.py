@@ -15,6 +15,7 @@ import gast
 from autoimport.convert import names as naming
 from autoimport.convert.graph_form.normalize import AWAITS
 from autoimport.convert.graph_form.pauses import YIELDS
+from autoimport.convert.trees import children, walk
 
 # Kinds of statements, the worse the greater.
 PLAUSIBLE, UNKNOWN, EFFECT = 0, 1, 2
@@ -98,7 +99,7 @@ class Effects:
             self._find_repeated(tree)
 
     def _read_imports(self, tree: gast.AST) -> None:
-        for node in gast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, gast.Import):
                 for alias in node.names:
                     self.imports[alias.asname or alias.name.split(".")[0]] = (
@@ -109,7 +110,7 @@ class Effects:
                     self.imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
     def _read_definitions(self, tree: gast.AST) -> None:
-        for node in gast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, gast.ClassDef):
                 self.classes.add(node.name)
             elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
@@ -118,7 +119,7 @@ class Effects:
     def _read_makers(self, tree: gast.AST) -> None:
         """Names that are only ever assigned the result of calling one thing: `rng = np.random.default_rng(7)`."""
         ambiguous: set[str] = set()
-        for node in gast.walk(tree):
+        for node in walk(tree):
             if (
                 not isinstance(node, gast.Assign)
                 or len(node.targets) != 1
@@ -135,7 +136,7 @@ class Effects:
             self.made.pop(name, None)
 
     def _tape_names(self, tree: gast.AST) -> Iterator[str]:
-        for node in gast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, gast.Assign):
                 bound = [(target, node.value) for target in node.targets]
             elif isinstance(node, gast.withitem):
@@ -156,7 +157,7 @@ class Effects:
 
     def _judge_functions(self, tree: gast.AST) -> None:
         """A call of a function of the module's own is as bad as what the function does, but may still be tried."""
-        definitions = [node for node in gast.walk(tree) if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef))]
+        definitions = [node for node in walk(tree) if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef))]
         changed = True
         while changed:
             changed = False
@@ -167,11 +168,11 @@ class Effects:
 
     def _find_repeated(self, tree: gast.AST) -> None:
         loops = (gast.For, gast.While, gast.AsyncFor, *naming.COMPREHENSIONS)
-        for node in gast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, loops):
                 self.repeated |= _called_in(node)
         calls: dict[str, set[str]] = {}
-        for node in gast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
                 calls.setdefault(node.name, set()).update(_called_in(node))
         pending = list(self.repeated)
@@ -231,7 +232,7 @@ class Effects:
         """The worst that a function's body does, whatever its statements are."""
         worst = Verdict()
         for statement in body:
-            for node in gast.walk(statement):
+            for node in walk(statement):
                 if isinstance(node, (*YIELDS, *AWAITS, gast.Import, gast.ImportFrom)):
                     return Verdict(EFFECT, node)
                 if isinstance(node, gast.Call):
@@ -275,7 +276,7 @@ class Effects:
         """Whether TensorFlow or Keras is called by name in an expression."""
         return any(
             isinstance(part, gast.Call) and (self.path_of(part.func) or "").split(".")[0] in LIBRARIES
-            for part in gast.walk(node)
+            for part in walk(node)
         )
 
     def _call(self, node: gast.Call) -> Verdict:
@@ -309,7 +310,7 @@ class Effects:
 
         Arithmetic without a call of a library is mostly that of Python numbers, and counts by half.
         """
-        weights = [self._weight(node) for statement in statements for node in gast.walk(statement)]
+        weights = [self._weight(node) for statement in statements for node in walk(statement)]
         return sum(weights) if CALL in weights else sum(weights) // 2
 
     def _weight(self, node: gast.AST) -> int:
@@ -332,7 +333,7 @@ class Effects:
 
 def _called_in(tree: gast.AST) -> set[str]:
     """The last names of what is called in a tree."""
-    callees = (node.func for node in gast.walk(tree) if isinstance(node, gast.Call))
+    callees = (node.func for node in walk(tree) if isinstance(node, gast.Call))
     names = (getattr(callee, "attr", getattr(callee, "id", "")) for callee in callees)
     return {name for name in names if name}
 
@@ -373,14 +374,13 @@ def _in_order(statement: gast.AST) -> Iterator[gast.AST]:
         node = stack.pop()
         yield node
         if not isinstance(node, naming.DEFINITIONS):
-            stack.extend(reversed(list(gast.iter_child_nodes(node))))
+            stack.extend(reversed(children(node)))
 
 
 def _inside_loop(jump: gast.AST, statement: gast.AST) -> bool:
     """Whether the loop that `jump` belongs to is part of the statement."""
     return any(
-        isinstance(node, (gast.For, gast.While))
-        and any(part is jump for child in node.body for part in gast.walk(child))
+        isinstance(node, (gast.For, gast.While)) and any(part is jump for child in node.body for part in walk(child))
         for node in _in_order(statement)
     )
 
@@ -395,7 +395,7 @@ def lasting_captures(roots: Iterable[gast.AST]) -> set[str]:
     consumed = {
         id(node.args[0])
         for root in roots
-        for node in gast.walk(root)
+        for node in walk(root)
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in _LAZY_READERS
         if len(node.args) == 1 and isinstance(node.args[0], gast.GeneratorExp)
     }
@@ -403,7 +403,7 @@ def lasting_captures(roots: Iterable[gast.AST]) -> set[str]:
     for node in naming.nested_scopes(roots):
         if isinstance(node, (*naming.FUNCTIONS, gast.ClassDef)):
             found |= naming.free_names(node)
-            found.update(name for part in gast.walk(node) if isinstance(part, gast.Global) for name in part.names)
+            found.update(name for part in walk(node) if isinstance(part, gast.Global) for name in part.names)
         elif isinstance(node, gast.GeneratorExp) and id(node) not in consumed:
             found |= naming.free_names(node)
     return found

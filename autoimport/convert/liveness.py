@@ -14,6 +14,7 @@ import gast
 
 from autoimport.convert import names as naming
 from autoimport.convert.graph_form.flow import deleted_names, pattern_names, statement_parts
+from autoimport.convert.trees import walk
 
 Known = frozenset[str] | None  # names that have a value for sure; None where control never comes
 Names = frozenset[str]
@@ -288,7 +289,7 @@ def _lazy_reads(parts: Any) -> set[str]:
         return set().union(*(_lazy_reads(part) for part in parts))
     if parts is None:
         return set()
-    generators = (node for node in gast.walk(parts) if isinstance(node, gast.GeneratorExp))
+    generators = (node for node in walk(parts) if isinstance(node, gast.GeneratorExp))
     return set().union(*(naming.comprehension_names(node) for node in generators))
 
 

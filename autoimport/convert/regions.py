@@ -27,7 +27,7 @@ from autoimport.convert.functions import Function, Position, start_of
 from autoimport.convert.graph_form.context import mangle
 from autoimport.convert.graph_form.flow import pattern_names
 from autoimport.convert.liveness import NOTHING, Liveness, Names
-from autoimport.convert.trees import to_gast
+from autoimport.convert.trees import to_gast, walk
 
 # With less than one call of a library, or a few operations, there is nothing to gain.
 WORTH = 3
@@ -162,7 +162,7 @@ def _module_scope(tree: Any, effects: Effects, is_main: bool) -> _Scope:
     scope = naming.scope_of(tree)
     tracked = scope.bound | scope.globals
     shared = tracked & frozenset(lasting_captures(tree.body) | _annotation_names(tree))
-    if not is_main or any(_looks_at_globals(node) for node in gast.walk(tree)):
+    if not is_main or any(_looks_at_globals(node) for node in walk(tree)):
         shared = tracked
     return _Scope(None, Liveness(tree.body, tracked, NOTHING, shared, effects.is_safe_manager))
 
@@ -179,8 +179,8 @@ def _looks_at_globals(node: gast.AST) -> bool:
 
 def _annotation_names(tree: Any) -> set[str]:
     """Names in the annotations of functions, which the walks leave out."""
-    annotations = [getattr(node, field, None) for node in gast.walk(tree) for field in ("annotation", "returns")]
-    return {part.id for node in annotations if node for part in gast.walk(node) if isinstance(part, gast.Name)}
+    annotations = [getattr(node, field, None) for node in walk(tree) for field in ("annotation", "returns")]
+    return {part.id for node in annotations if node for part in walk(node) if isinstance(part, gast.Name)}
 
 
 def _function_scope(fn: Function, node: Any, effects: Effects) -> _Scope:
@@ -327,7 +327,7 @@ class _Search:
         fn = self.scope.owner
         if fn is None or fn.code is None or "__class__" not in fn.code.co_freevars or fn.first_parameter is None:
             return NOTHING
-        calls = (node for statement in run for node in gast.walk(statement) if isinstance(node, gast.Call))
+        calls = (node for statement in run for node in walk(statement) if isinstance(node, gast.Call))
         has_super = any(isinstance(call.func, gast.Name) and call.func.id == "super" for call in calls)
         return frozenset({fn.first_parameter}) if has_super else NOTHING
 
@@ -345,7 +345,7 @@ def _first(run: list[gast.AST], is_culprit: Callable[[gast.AST], bool]) -> int:
 
 def _captured_by_patterns(run: list[gast.AST]) -> set[str]:
     """Names that `case` binds by itself: it can only bind locals of the form."""
-    patterns = (node for statement in run for node in gast.walk(statement) if isinstance(node, gast.match_case))
+    patterns = (node for statement in run for node in walk(statement) if isinstance(node, gast.match_case))
     return {name for case in patterns for name in pattern_names(case.pattern)}
 
 

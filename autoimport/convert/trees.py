@@ -56,10 +56,8 @@ def children(node: gast.AST) -> list[gast.AST]:
     values = node.__dict__
     for field in FIELDS[type(node)]:
         value = values.get(field)
-        if type(value) is list:
-            found += [part for part in value if part is not None]
-        elif value is not None:
-            found.append(value)
+        if value is not None:
+            found += filter(None, value) if type(value) is list else (value,)
     return found
 
 
@@ -67,7 +65,13 @@ def walk(root: gast.AST) -> list[gast.AST]:
     """`root` and all nodes below it, from the top downwards."""
     found = [root]
     for node in found:  # which grows
-        found += children(node)
+        fields = FIELDS[type(node)]
+        if fields:
+            values = node.__dict__
+            for field in fields:
+                value = values.get(field)
+                if value is not None:
+                    found += filter(None, value) if type(value) is list else (value,)
     return found
 
 

@@ -22,17 +22,17 @@ Node = TypeVar("Node", bound=gast.AST)
 
 def place(new: Node, like: gast.AST) -> Node:
     """Give every node of `new` that has no position the position of `like`; return `new`."""
-    position = [(field, getattr(like, field, None)) for field in POSITION]
+    position = {field: getattr(like, field, None) for field in POSITION}
     stack: list[gast.AST] = [new]
     while stack:
         node = stack.pop()
-        if getattr(node, "lineno", None) is None:
-            for field, value in position:
-                setattr(node, field, value)
+        values = node.__dict__
+        if values.get("lineno") is None:
+            values.update(position)
             if isinstance(node, gast.Attribute) and isinstance(node.value, gast.Name) and node.value.id == OPS:
                 # CPython counts the call of a method to the line where the method's name ends.
-                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
-            stack.extend(children(node))
+                values["end_lineno"], values["end_col_offset"] = node.lineno, node.col_offset
+            stack += children(node)
     return new
 
 
