@@ -56,7 +56,7 @@ def _convert(source: Source, path: str, key: str, is_main: bool, strict: bool, r
     functions = find_functions(tree, path)
     faults: list[Exception] = []
     told = None if strict else faults
-    regions = _regions(tree, functions, is_main, told)
+    regions = _regions(tree, functions, is_main, told) if _may_use_library(source) else []
     outcomes = [convert_function(fn, path, told) for fn in functions]
     outcomes += [convert_region(region, future_flags(tree), path, told) for region in regions]
     # Forms are made of the same nodes: no gate is put in before the last form is there.
@@ -74,6 +74,12 @@ def _convert(source: Source, path: str, key: str, is_main: bool, strict: bool, r
     forms = tuple(form for form, _ in outcomes)
     facts = tuple(facts for _, facts in outcomes)
     return Converted(key, compile_tree(tree, path), forms, facts, tuple(faults))
+
+
+def _may_use_library(source: Source) -> bool:
+    """Whether the text names a library whose work may be a graph: most modules do not, and have no regions."""
+    text = source.encode(errors="replace") if isinstance(source, str) else source
+    return b"tensorflow" in text or b"keras" in text
 
 
 def _regions(tree: ast.Module, functions: list[Function], is_main: bool, faults: Faults) -> list[Region]:

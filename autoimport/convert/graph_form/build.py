@@ -90,8 +90,10 @@ def arguments(*parameters: str) -> gast.arguments:
 
 
 def lambda_(body: gast.AST, *parameters: str) -> gast.Lambda:
-    """`lambda *parameters: body`."""
-    return gast.Lambda(arguments(*parameters), body)
+    """`lambda *parameters: body`; no walrus is in the body, so that it binds nothing."""
+    new = gast.Lambda(arguments(*parameters), body)
+    new.binds_nothing = not parameters
+    return new
 
 
 def function(name: str, parameters: Sequence[str], body: list[gast.AST]) -> gast.FunctionDef:

@@ -91,10 +91,11 @@ def state(outline: Outline, words: Words) -> list[gast.AST]:
     body: list[gast.AST] = []
     if names:
         targets = gast.Tuple([store(name) for name in names], gast.Store())
-        store_all = assign(targets, load(words.values))
-        store_all.built = True
-        body = [gast.Nonlocal(names), store_all]
-    return [get, function(words.set_state, [words.values], body)]
+        body = [gast.Nonlocal(names), assign(targets, load(words.values))]
+    both = [get, function(words.set_state, [words.values], body)]
+    for part in both:
+        part.is_state = True
+    return both
 
 
 def state_arguments(outline: Outline, words: Words) -> list[gast.AST]:

@@ -51,6 +51,9 @@ class Scoped(Pass):
         self.around.pop()
 
     def enter_lambda(self, node: gast.Lambda) -> None:
+        if getattr(node, "binds_nothing", False):
+            node.body = self.visit(node.body)
+            return
         self.around.append(node)
         node.body = self.visit(node.body)
         self.around.pop()

@@ -40,7 +40,7 @@ class _Unpacking(Scoped):
 
     def visit_Assign(self, node: gast.Assign) -> Any:
         self.generic_visit(node)
-        if getattr(node, "built", False) or (len(node.targets) == 1 and not isinstance(node.targets[0], SEQUENCES)):
+        if len(node.targets) == 1 and not isinstance(node.targets[0], SEQUENCES):
             return node
         self.used = 0
         self.pin()

@@ -121,6 +121,8 @@ class Pass(Walker):
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> Any:
         """What runs at the definition, then the body."""
+        if getattr(node, "is_state", False):
+            return node  # names of the function's own, and nothing else
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self.visit_arguments(node.args)
         if not is_plain(node):
