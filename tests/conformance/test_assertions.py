@@ -53,19 +53,19 @@ def in_branch(x, c):
 @pytest.mark.parametrize("fn", [positive, with_message])
 @pytest.mark.parametrize("x", [3.0, -3.0])
 @pytest.mark.parametrize("kind", [float, tf.constant])
-def test_an_assertion_fails_at_the_call_that_breaks_it(fn: Any, x: float, kind: Any) -> None:
+def test_an_assertion_fails_at_the_call_that_breaks_it(fn: Any, x: float, kind: Any) -> None:  # ASR-1, ASR-2, ASR-3
     check(fn, (kind(x),), staged=kind is not float, session=x > 0)
 
 
-def test_a_message_of_several_values() -> None:
+def test_a_message_of_several_values() -> None:  # ASR-4
     check(with_values, (tf.constant(2.0), VECTOR), (tf.constant(-2.0), VECTOR))
 
 
-def test_a_message_is_made_only_when_the_assertion_fails() -> None:
+def test_a_message_is_made_only_when_the_assertion_fails() -> None:  # ASR-5
     check(message_with_effect, (VECTOR, 2.0), (VECTOR, -2.0), state=lambda module: list(module.LOG), session=True)
 
 
-def test_an_assertion_is_checked_though_nothing_depends_on_it() -> None:
+def test_an_assertion_is_checked_though_nothing_depends_on_it() -> None:  # ASR-6
     check(nothing_depends_on_it, (VECTOR,), (-VECTOR,))
 
 

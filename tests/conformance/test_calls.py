@@ -6,8 +6,10 @@ import abc
 import collections
 import dataclasses
 import functools
+import gc
 import math
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -152,24 +154,37 @@ def odd(x, n):
     "fn",
     [calls_another, from_factory, calls_keyword_only, stars, calls_clashing, chained, lambdas, nested_functions],
 )
-def test_functions_called_from_converted_code_are_converted(fn: Callable[..., Any]) -> None:
+def test_functions_called_from_converted_code_are_converted(
+    fn: Callable[..., Any],
+) -> None:  # CAL-1, CAL-2, CAL-3, CAL-4, CAL-5, CAL-6, CAL-7, CAL-8
     check(fn, (X,), (N,), session=True)
 
 
-def test_options_are_read_at_every_call() -> None:
+def make_lambda(factor):
+    return lambda x: x * factor if x > 0 else x
+
+
+def test_a_function_that_is_returned_is_converted() -> None:  # CAL-31, CAL-32
+    _, converted = compiled(__file__).load()
+    for make in (converted.make_scaler, converted.make_lambda):
+        fn = tf.function(make(3.0))
+        assert [fn(x).numpy() for x in (X, N)] == [6.0, -2.0]
+
+
+def test_options_are_read_at_every_call() -> None:  # CAL-4
     check(passes_options_on, (X, {}), (X, {"last": 3.0}), (X, {"last": 4.0, "scale": 2.0}), (X, {"last": X}))
 
 
-def test_a_function_passed_in_is_the_one_that_is_called() -> None:
+def test_a_function_passed_in_is_the_one_that_is_called() -> None:  # CAL-2, CAL-7
     for name in ("own", "builtin", "lambda"):
         check(from_argument, (X, name), (N, name), session=True)
 
 
-def test_operands_of_a_call_are_evaluated_from_left_to_right() -> None:
+def test_operands_of_a_call_are_evaluated_from_left_to_right() -> None:  # CAL-4, CAL-5
     check(evaluation_order, (X,), session=False)
 
 
-def test_recursion_ends_as_in_python() -> None:
+def test_recursion_ends_as_in_python() -> None:  # CAL-40
     check(recursive, (X, 3), session=True)
     check(even, (X, 3), (X, 4), session=True)
 
@@ -180,7 +195,7 @@ def gcd(a, b):
     return gcd(b, a % b)
 
 
-def test_recursion_whose_depth_depends_on_a_tensor_is_left_to_python() -> None:
+def test_recursion_whose_depth_depends_on_a_tensor_is_left_to_python() -> None:  # CAL-41
     check(gcd, (tf.constant(12), tf.constant(18)), staged=False, function=RecursionError)
 
 
@@ -324,7 +339,9 @@ def entered(x):
         entered,
     ],
 )
-def test_methods_of_objects_made_in_the_function_are_converted(fn: Callable[..., Any]) -> None:
+def test_methods_of_objects_made_in_the_function_are_converted(
+    fn: Callable[..., Any],
+) -> None:  # CAL-9, CAL-10, CAL-11, CAL-13, CAL-29, F2, F3, F4, F5, F6
     check(fn, (X,), (N,), session=True)
 
 
@@ -377,7 +394,7 @@ def test_an_object_made_in_a_branch_is_left_to_python() -> None:
     check(object_of_a_branch, (X,), (N,), staged=False, function=TypeError)
 
 
-def test_an_iterator_of_its_own_is_walked_through() -> None:
+def test_an_iterator_of_its_own_is_walked_through() -> None:  # F4, M5
     check(own_iterator, (X,), (N,), session=True)
 
 
@@ -406,7 +423,7 @@ def uses_model(x):
     return MODEL.forward(x), MODEL.step(x)
 
 
-def test_methods_of_an_object_made_outside() -> None:
+def test_methods_of_an_object_made_outside() -> None:  # CAL-10
     check(uses_model, (X,), (N,), state=lambda module: module.MODEL.weight)
 
 
@@ -445,7 +462,7 @@ def metaclass(x):
     return Marked(x).x * 2, Marked(x).marked
 
 
-def test_classes_with_abstract_bases_and_metaclasses() -> None:
+def test_classes_with_abstract_bases_and_metaclasses() -> None:  # CAL-12
     check(abstract_base, (X,), (N,), session=True)
     check(metaclass, (X,), staged=False)
 
@@ -515,7 +532,7 @@ def cached(x):
 
 
 @pytest.mark.parametrize("fn", [partials, partial_made_outside, calls_decorated, dispatches])
-def test_wrapped_functions_are_converted(fn: Callable[..., Any]) -> None:
+def test_wrapped_functions_are_converted(fn: Callable[..., Any]) -> None:  # CAL-14
     check(fn, (X,), (N,))
 
 
@@ -532,11 +549,59 @@ def calls_as_written(x):
     return as_written(x, f=3.0, owner=4.0)
 
 
-def test_what_is_marked_not_to_be_converted_runs_as_written() -> None:
-    check(calls_as_written, (X,), staged=False)
+def partial_of_as_written(x):
+    return functools.partial(as_written, f=3.0)(x, owner=2.0)
 
 
-def test_names_signature_and_documentation_are_kept() -> None:
+class Unconverted:
+    @autoimport.do_not_convert
+    def method(self, x):
+        return positive_branch(x) * 2
+
+    @autoimport.do_not_convert
+    def __call__(self, x):
+        return self.method(x) + 1
+
+
+def positive_branch(x):
+    return x if x > 0 else -x
+
+
+def calls_unconverted(x):
+    return Unconverted().method(x) + Unconverted()(x)
+
+
+def test_what_is_marked_not_to_be_converted_runs_as_written() -> None:  # CAL-15, CAL-25, CAL-26
+    for fn in (calls_as_written, partial_of_as_written):
+        check(fn, (X,), staged=False)
+    check(calls_unconverted, (X,), (N,), staged=False, function=TypeError)
+
+
+def test_being_called_unconverted_is_not_remembered() -> None:  # CAL-38
+    _, converted = compiled(__file__).load()
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(autoimport.do_not_convert(converted.positive_branch))(X)
+    assert tf.function(converted.positive_branch)(N).numpy() == 2.0
+
+
+def test_a_graph_keeps_no_object_of_the_caller() -> None:  # CAL-37
+    _, converted = compiled(__file__).load()
+    with _staging_after(1):
+        model = converted.Model()
+        for _ in range(4):
+            converted.forward_of(model, X)
+    assert compiled(__file__).site("forward_of").graph_calls > 0
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+def forward_of(model, x):
+    return model.forward(x)
+
+
+def test_names_signature_and_documentation_are_kept() -> None:  # CAL-39
     _, converted = compiled(__file__).load()
     assert (converted.decorated.__name__, converted.decorated.__doc__) == ("decorated", "Adds one.")
     assert converted.keyword_only.__kwdefaults__ == {"factor": 2.0}
@@ -589,7 +654,7 @@ def records(x):
     return record.scaled(), dataclasses.replace(record, x=-x).scaled()
 
 
-def test_named_tuples_and_records() -> None:
+def test_named_tuples_and_records() -> None:  # CAL-16, CAL-17
     check(named_tuples, (X,), session=True)
     check(named_tuple_passed, (X, N), (N, X), session=True)
     check(records, (X,), (N,), function=False)
@@ -634,7 +699,7 @@ def call_in_body(x):
     return total
 
 
-def test_calls_in_conditions_iterables_and_bodies_of_loops() -> None:
+def test_calls_in_conditions_iterables_and_bodies_of_loops() -> None:  # CAL-34, CAL-35, CAL-36
     for n in (0, 1, 3):
         check(call_in_condition, (tf.constant(n),), session=True)
         check(call_in_body, (VECTOR[:n],), session=True)
@@ -662,11 +727,11 @@ def native_with_bad_argument(x):
 
 
 @pytest.mark.parametrize("fn", [tensorflow_by_name, native_without_keywords, native_with_bad_argument])
-def test_library_functions_are_called_as_they_are(fn: Callable[..., Any]) -> None:
+def test_library_functions_are_called_as_they_are(fn: Callable[..., Any]) -> None:  # CAL-19, CAL-20, CAL-21
     check(fn, (VECTOR,))
 
 
-def test_numpy_functions_are_called_as_they_are() -> None:
+def test_numpy_functions_are_called_as_they_are() -> None:  # CAL-18
     check(numpy_functions, (VECTOR,))
 
 
@@ -675,7 +740,7 @@ def in_dataset(x):
     return [v for v in data]
 
 
-def test_a_function_for_a_dataset_is_converted() -> None:
+def test_a_function_for_a_dataset_is_converted() -> None:  # CAL-23
     _, converted = compiled(__file__).load()
     assert [v.numpy() for v in converted.in_dataset(VECTOR)] == [2.0, -2.0, 6.0]
 
@@ -692,7 +757,7 @@ def calls_branching_made_function(x):
     return SPACE["branches"](x)
 
 
-def test_functions_without_source_are_called() -> None:
+def test_functions_without_source_are_called() -> None:  # CAL-27, CAL-28
     check(calls_made_function, (X,))
     check(calls_branching_made_function, (X,), staged=False, function=TypeError)
 
@@ -732,6 +797,22 @@ def generator_expression(x):
     return sum(v * 2 for v in x), [v for v in (w + 1 for w in x)]
 
 
-def test_generators() -> None:
+def generates(x):
+    for i in range(3):
+        if x > 0:
+            yield x * float(i)
+        else:
+            yield x
+
+
+def test_a_generator_function_as_the_entry() -> None:  # CAL-30
+    _, converted = compiled(__file__).load()
+    with _staging_after(1):
+        for _ in range(4):
+            assert [v.numpy() for v in converted.generates(X)] == [0.0, 2.0, 4.0]
+            assert [v.numpy() for v in converted.generates(N)] == [-2.0] * 3
+
+
+def test_generators() -> None:  # F1
     check(consumes_generator, (X,))
     check(generator_expression, (VECTOR,))

@@ -347,7 +347,7 @@ def test_a_python_number_in_one_branch_meets_a_tensor() -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        pytest.param(dtype_by_branch, id="IF-26"),
+        pytest.param(dtype_by_branch, id="IF-26,T1"),
         pytest.param(tuple_length_by_branch, id="IF-28-tuple"),
         pytest.param(keys_by_branch, id="IF-28-dict"),
     ],

@@ -162,7 +162,7 @@ def bad_in_branch(x, i):
     return x
 
 
-def test_a_handler_of_an_operations_error_sees_it() -> None:
+def test_a_handler_of_an_operations_error_sees_it() -> None:  # X2
     check(handles_operation, (VECTOR, 3), function=False)
     for given in ((VECTOR, tf.constant(1)), (VECTOR, tf.constant(7))):
         plain, converted = compiled(__file__).load()
@@ -224,7 +224,7 @@ def handled_around_branch(x):
 
 
 @pytest.mark.parametrize("fn", [raises_if_negative, raises_own])
-def test_a_raise_in_a_branch_counts_where_the_branch_is_taken(fn: Callable[..., Any]) -> None:
+def test_a_raise_in_a_branch_counts_where_the_branch_is_taken(fn: Callable[..., Any]) -> None:  # X3
     check(fn, (X,), (N,))
     check(fn, (X,), session=True)
 
@@ -233,7 +233,7 @@ def test_a_raise_in_a_loop_counts_where_it_is_reached() -> None:
     check(raises_in_loop, (VECTOR,), (VECTOR[:1],))
 
 
-def test_an_exception_has_its_attributes() -> None:
+def test_an_exception_has_its_attributes() -> None:  # X5
     _, converted = compiled(__file__).load()
     with _staging_after(1):
         for _ in range(3):
@@ -243,7 +243,7 @@ def test_an_exception_has_its_attributes() -> None:
     assert caught.value.code == 7
 
 
-def test_a_handler_inside_a_branch_belongs_to_it() -> None:
+def test_a_handler_inside_a_branch_belongs_to_it() -> None:  # X4
     check(handled_in_branch, (N,), session=True)
     check(handled_in_branch, (X,), staged=False, function=tf.errors.InvalidArgumentError)
 
@@ -256,7 +256,42 @@ def test_a_handler_around_a_branch_is_used_where_the_branch_raises() -> None:
     assert compiled(__file__).site("handled_around_branch").graph_calls > 0
 
 
-def test_a_traceback_shows_the_persons_lines_and_none_of_ours() -> None:
+def fails_at_run_time(x, error):
+    def fail(_):
+        raise error("told")
+
+    return tf.numpy_function(fail, [x if x > 0 else -x], tf.float32)
+
+
+def reads_a_file(x, name):
+    return x if x > 0 else tf.strings.to_number(tf.io.read_file(name))
+
+
+KINDS = {
+    ValueError: tf.errors.InvalidArgumentError,
+    StopIteration: tf.errors.OutOfRangeError,
+    MemoryError: tf.errors.ResourceExhaustedError,
+    NotImplementedError: tf.errors.UnimplementedError,
+    KeyError: tf.errors.UnknownError,
+}
+
+
+@pytest.mark.parametrize("error", list(KINDS))
+def test_an_error_at_run_time_has_the_class_of_its_code(error: type[Exception]) -> None:  # ERR-2
+    _, converted = compiled(__file__).load()
+    with pytest.raises(tf.errors.OpError, match="told") as found:
+        tf.function(converted.fails_at_run_time)(N, error)
+    assert found.type is KINDS[error]
+
+
+def test_an_error_of_a_kernel_keeps_its_class() -> None:  # ERR-2
+    check(reads_a_file, (X, "no/such/file"), (N, "no/such/file"), staged=False)
+    _, converted = compiled(__file__).load()
+    with pytest.raises(tf.errors.NotFoundError, match="no/such/file"):
+        tf.function(converted.reads_a_file)(N, "no/such/file")
+
+
+def test_a_traceback_shows_the_persons_lines_and_none_of_ours() -> None:  # ERR-1, ERR-3, X6
     _, converted = compiled(__file__).load()
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.function(converted.raises_if_negative)(N)
@@ -265,7 +300,7 @@ def test_a_traceback_shows_the_persons_lines_and_none_of_ours() -> None:
     assert "raises_if_negative" in str(caught.value)
 
 
-def test_an_error_while_tracing_points_at_the_persons_line() -> None:
+def test_an_error_while_tracing_points_at_the_persons_line() -> None:  # ERR-1, X6
     _, converted = compiled(__file__).load()
     with pytest.raises(ValueError, match="reshape") as caught:
         tf.function(converted.bad_shape)(VECTOR, 4)
@@ -335,11 +370,11 @@ def own_context(x):
 
 
 @pytest.mark.parametrize("fn", [in_name_scope, with_tape])
-def test_contexts_of_tensorflow(fn: Callable[..., Any]) -> None:
+def test_contexts_of_tensorflow(fn: Callable[..., Any]) -> None:  # ERR-5
     check(fn, (X,), (N,), session=fn is in_name_scope)
 
 
-def test_finally_runs_once() -> None:
+def test_finally_runs_once() -> None:  # ERR-6
     check(finally_in_loop, (VECTOR,), session=True)
 
 

@@ -14,10 +14,87 @@ import pytest
 import tensorflow as tf
 
 import autoimport
+from autoimport.api import ConversionError
+from autoimport.staging import policy
 from tests.conformance.harness import _staging_after, check, compiled
 
 X, N = tf.constant(2.0), tf.constant(-2.0)
 VECTOR = tf.constant([1.0, -2.0, 3.0])
+
+
+# Names ------------------------------------------------------------------------------------------------------------------
+
+
+def set_in_one_branch_and_read_in_one(x):
+    if x > 0:
+        y = x * 2
+        done = True
+    else:
+        done = False
+    if done:
+        return y
+    return x
+
+
+def set_in_the_first_iteration(xs):
+    first = True
+    for x in xs:
+        if first:
+            best, first = x, False
+        else:
+            best = tf.maximum(best, x)
+    return best
+
+
+def structure_first_set_in_a_loop(xs):
+    for x in xs:
+        found = {"a": x, "b": [x * 2, (x, 1)], "c": None}
+    return found
+
+
+def text_first_set_in_a_loop(xs):
+    for x in xs:
+        kind = "positive" if VECTOR.shape.rank == 1 else "other"
+        total = x
+    return total, kind
+
+
+def first_set_in_a_loop_over_a_dataset(xs):
+    for x in tf.data.Dataset.from_tensor_slices(xs):
+        last = x * 2
+    return last
+
+
+def returned_in_a_loop_or_after(xs):
+    for x in xs:
+        if x > 0:
+            return x
+    return tf.reduce_sum(xs) - 1.0
+
+
+def returned_in_every_iteration(n):
+    for i in tf.range(n):
+        return i * 2
+    return tf.constant(-1)
+
+
+def test_a_name_of_one_path_that_the_other_never_reads() -> None:  # U2
+    check(set_in_one_branch_and_read_in_one, (X,), (N,), session=True)
+
+
+def test_a_name_that_the_first_iteration_sets() -> None:  # U3
+    check(set_in_the_first_iteration, (VECTOR,), (VECTOR[:1],), session=True)
+
+
+def test_any_structure_may_be_first_set_in_a_loop() -> None:  # U4
+    check(structure_first_set_in_a_loop, (VECTOR,))
+    check(text_first_set_in_a_loop, (VECTOR,), function=False)
+    check(first_set_in_a_loop_over_a_dataset, (VECTOR,), staged=False)  # U5, FOR-36
+
+
+def test_a_return_after_a_loop_without_iterations() -> None:  # U7
+    check(returned_in_a_loop_or_after, (VECTOR,), (-abs(VECTOR),), (VECTOR[:0],), session=True)
+    check(returned_in_every_iteration, (tf.constant(2),), (tf.constant(0),), session=True)
 
 
 # Collections ------------------------------------------------------------------------------------------------------------
@@ -65,20 +142,20 @@ def comprehension_with_test(xs):
 
 
 @pytest.mark.parametrize("fn", [dict_gains_key_in_branch, values_leave_through_a_list])
-def test_containers_change_in_branches(fn: Callable[..., Any]) -> None:
+def test_containers_change_in_branches(fn: Callable[..., Any]) -> None:  # C2, C6
     check(fn, (X,), (N,), session=True)
 
 
-def test_containers_change_in_loops() -> None:
+def test_containers_change_in_loops() -> None:  # C1, C2
     check(list_joined_in_loop, (tf.constant(3),), session=True)
     check(dict_gains_key_in_loop, (VECTOR,), session=True)
 
 
-def test_comprehensions_walk_over_tensors() -> None:
+def test_comprehensions_walk_over_tensors() -> None:  # C4
     check(comprehension_over_tensor, (VECTOR,), function=False)
 
 
-def test_a_list_whose_length_depends_on_values_is_left_to_python() -> None:
+def test_a_list_whose_length_depends_on_values_is_left_to_python() -> None:  # C4
     check(comprehension_with_test, (VECTOR,), staged=False, function=TypeError)
 
 
@@ -123,11 +200,27 @@ def resumed_generator(items, x):
 
 
 @pytest.mark.parametrize("fn", [python_range, list_of_tensors, broken_by_tensor, python_iterator])
-def test_loops_over_python_values_are_unrolled(fn: Callable[..., Any]) -> None:
+def test_loops_over_python_values_are_unrolled(fn: Callable[..., Any]) -> None:  # M1, M4
     check(fn, (X,), (N,), session=True)
 
 
-def test_a_generator_from_outside_is_consumed_as_in_python() -> None:
+def long_loop(x, n):
+    count = 0
+    while True:
+        x = x * 1.001
+        count += 1
+        if count == n:
+            break
+    return x
+
+
+def test_a_long_loop_of_python_is_unrolled_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:  # DSP-18, DSP-19, M6
+    check(long_loop, (X, 30))
+    monkeypatch.setattr(policy, "MOST_OPERATIONS", 20)
+    check(long_loop, (X, 30), staged=False)
+
+
+def test_a_generator_from_outside_is_consumed_as_in_python() -> None:  # M5
     check(resumed_generator, lambda: ((v for v in (2.0, 3.0)), X), staged=False, function=False)
 
 
@@ -144,7 +237,7 @@ def all_of_dataset(x):
     return x
 
 
-def test_the_end_of_a_dataset_is_handled() -> None:
+def test_the_end_of_a_dataset_is_handled() -> None:  # X1, ERR-4
     check(all_of_dataset, (X,), staged=False, function=False)
 
 
@@ -161,7 +254,7 @@ def raises_detailed(x):
 
 
 @pytest.mark.parametrize("calls", [0, 3])
-def test_an_exception_keeps_its_class_attributes_and_line(calls: int) -> None:
+def test_an_exception_keeps_its_class_attributes_and_line(calls: int) -> None:  # X5
     _, converted = compiled(__file__).load()
     with _staging_after(1):
         for _ in range(calls):
@@ -209,24 +302,53 @@ def numpy_function(x):
     return float(np.sum(x))
 
 
-def test_a_generator_over_a_tensor_is_left_to_python() -> None:
+def test_a_generator_over_a_tensor_is_left_to_python() -> None:  # F1
     check(sum_of_rising, (VECTOR,), staged=False, function=TypeError)
 
 
-def test_lambdas_on_one_line_are_told_apart() -> None:
+def cannot_be_in_a_graph_form(x):
+    n = 0
+    while (y := x * 2) < 0:
+        n += 1
+    else:
+        x = y
+    return x if x > 0 else -x, n
+
+
+def test_what_cannot_be_converted_runs_as_written_and_says_why() -> None:  # F13, ERR-7, ERR-8
+    _, converted = compiled(__file__).load()
+    assert converted.cannot_be_in_a_graph_form(X)[0].numpy() == 4.0
+    facts = compiled(__file__).site("cannot_be_in_a_graph_form").facts
+    assert not facts.has_form
+    with pytest.raises(ConversionError, match=r"test_limits\.py:\d+: .*walrus"):
+        autoimport.to_graph(cannot_be_in_a_graph_form)
+
+
+def test_graph_forms_are_code_of_the_persons_file() -> None:  # P5
+    file = compiled(__file__)
+    converted = [site for site in file.sites if site.facts.has_form]
+    assert len(converted) > 20
+    for site in converted:
+        form = site.module.form(site.index)
+        assert form.co_filename == __file__ and form.co_firstlineno <= site.facts.line
+        lines = {line for _, _, line in form.co_lines() if line is not None}
+        assert lines <= set(range(form.co_firstlineno, site.facts.end_line + 1))
+
+
+def test_lambdas_on_one_line_are_told_apart() -> None:  # F8
     check(same_line, (X,), (N,), session=True)
 
 
-def test_functions_called_back_by_builtins_are_converted() -> None:
+def test_functions_called_back_by_builtins_are_converted() -> None:  # F9
     check(called_back, (VECTOR,), session=True)
 
 
 @pytest.mark.parametrize("fn", [numpy_of_tensor, numpy_function])
-def test_native_functions_of_tensors_are_left_to_python(fn: Callable[..., Any]) -> None:
+def test_native_functions_of_tensors_are_left_to_python(fn: Callable[..., Any]) -> None:  # F10
     check(fn, (VECTOR,), staged=False, function=Exception)
 
 
-def test_a_function_without_source_cannot_be_converted_and_says_so() -> None:
+def test_a_function_without_source_cannot_be_converted_and_says_so() -> None:  # F7
     space: dict[str, Any] = {}
     exec("def shell(x):\n    return x if x > 0 else -x\n", space)
     with pytest.raises(ValueError, match="define it in a file"):
@@ -248,7 +370,7 @@ def calls_that_count(x):
     return x
 
 
-def test_changes_by_callees_are_seen() -> None:
+def test_changes_by_callees_are_seen() -> None:  # H1
     check(calls_that_count, (X,), (N,), state=lambda module: module.COUNT, function=False)
 
 
@@ -277,13 +399,13 @@ def python_and_tensorflow_print(x):
 
 
 @pytest.mark.parametrize("fn", [prints_the_branch, python_and_tensorflow_print])
-def test_prints_show_values_at_every_call(fn: Callable[..., Any]) -> None:
+def test_prints_show_values_at_every_call(fn: Callable[..., Any]) -> None:  # P1, P3
     for x in (X, N):
         plain, converted = compiled(__file__).load()
         compare_prints(getattr(plain, fn.__name__), getattr(converted, fn.__name__), x)
 
 
-def test_prints_in_loops_show_values_at_every_call() -> None:
+def test_prints_in_loops_show_values_at_every_call() -> None:  # P1
     plain, converted = compiled(__file__).load()
     compare_prints(plain.prints_in_loop, converted.prints_in_loop, VECTOR)
 
@@ -317,7 +439,7 @@ def asked(i):
     return i
 
 
-def test_a_condition_of_a_loop_is_asked_once_a_test() -> None:
+def test_a_condition_of_a_loop_is_asked_once_a_test() -> None:  # P2
     check(condition_with_effect, (tf.constant(3),), state=lambda module: module.ASKED)
 
 
@@ -328,7 +450,7 @@ def stepped(x):
     return y
 
 
-def test_a_tracer_sees_the_lines_of_the_person() -> None:
+def test_a_tracer_sees_the_lines_of_the_person() -> None:  # P4
     lines: list[int] = []
     _, converted = compiled(__file__).load()
     code = converted.stepped.__code__
@@ -355,7 +477,7 @@ def breaks(x):
     return x * 2
 
 
-def test_a_debugger_stops_in_the_persons_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_debugger_stops_in_the_persons_code(monkeypatch: pytest.MonkeyPatch) -> None:  # P4, CAL-33
     _, converted = compiled(__file__).load()
     stops: list[str] = []
     monkeypatch.setattr(pdb, "set_trace", lambda: stops.append(sys._getframe(1).f_code.co_filename))

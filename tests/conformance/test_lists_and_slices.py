@@ -60,7 +60,7 @@ def dictionary(x):
 
 
 @pytest.mark.parametrize("fn", [changed, pops_of_pops, filled_by_index, slices_of_lists, dictionary])
-def test_changes_of_containers_made_here(fn: Callable[..., Any]) -> None:
+def test_changes_of_containers_made_here(fn: Callable[..., Any]) -> None:  # LST-1, LST-2, LST-3
     check(fn, (X,), session=fn is not dictionary)
 
 
@@ -145,12 +145,12 @@ def test_a_list_of_unlike_items_is_left_to_python() -> None:
 @pytest.mark.parametrize(
     "fn", [filled_in_loop, filled_with_stated_type, read_and_written_in_loop, popped_in_loop, nested_fill]
 )
-def test_lists_that_change_in_a_loop_over_a_tensor(fn: Callable[..., Any]) -> None:
+def test_lists_that_change_in_a_loop_over_a_tensor(fn: Callable[..., Any]) -> None:  # LST-4, LST-5, LST-12, C1
     for n in (1, 3):
         check(fn, (tf.constant(n),), session=True)
 
 
-def test_a_list_that_grows_in_a_branch() -> None:
+def test_a_list_that_grows_in_a_branch() -> None:  # LST-12, C6
     check(appended_in_branch, (X,), (-X,), session=True)
 
 
@@ -162,7 +162,7 @@ def stacks_unlike(x):
     return autoimport.stack([x, "text"])
 
 
-def test_stack_of_a_list_without_loop() -> None:
+def test_stack_of_a_list_without_loop() -> None:  # LST-6
     check(stacked_outside, (VECTOR,), session=False, function=False)
     check(stacks_unlike, (X,))
 
@@ -175,10 +175,69 @@ def stated_wrongly(n):
     return tf.stack(items)
 
 
-def test_a_wrong_statement_about_a_list_is_an_error_in_the_persons_graph() -> None:
+def test_a_wrong_statement_about_a_list_is_an_error_in_the_persons_graph() -> None:  # LST-8
     _, converted = compiled(__file__).load()
     with pytest.raises(TypeError, match="the list holds int32, not float32"):
         tf.function(converted.stated_wrongly)(tf.constant(2))
+
+
+def unlike_dtypes(x):
+    items = []
+    autoimport.set_element_type(items, tf.float32)
+    items.append(x)
+    items.append(tf.constant(1))
+    return autoimport.stack(items)
+
+
+def unlike_shapes_in_loop(n):
+    items = []
+    for i in tf.range(n):
+        items.append(tf.zeros([i]))
+    return autoimport.stack(items)
+
+
+def nothing_to_stack(x):
+    return autoimport.stack([]), x
+
+
+def test_what_cannot_be_stacked_raises_what_eager_raises() -> None:  # LST-6, LST-8
+    check(unlike_dtypes, (X,))
+    check(unlike_shapes_in_loop, (tf.constant(3),))
+    check(nothing_to_stack, (X,))
+
+
+def stated_shape_is_wrong(n):
+    items = []
+    for i in tf.range(n):
+        items.append(i)
+    autoimport.set_element_type(items, tf.int32, (2,))
+    return tf.stack(items)
+
+
+def test_a_wrong_shape_is_an_error_in_the_persons_graph() -> None:  # LST-8
+    _, converted = compiled(__file__).load()
+    with pytest.raises(ValueError, match="the list holds items of shape"):
+        tf.function(converted.stated_shape_is_wrong)(tf.constant(2))
+
+
+def list_after_loop(n):
+    items = []
+    for i in tf.range(n):
+        items.append(i * 2)
+    items[0] = items[-1] + 1
+    return items[0], len(items), tf.stack(items)
+
+
+def stacked_though_empty(n):
+    items = []
+    for i in tf.range(n):
+        items.append(i * 2)
+    return tf.stack(items)
+
+
+def test_a_list_filled_in_a_loop_is_a_list_afterwards() -> None:  # C5
+    check(list_after_loop, (tf.constant(3),))
+    check(stacked_though_empty, (tf.constant(0),), staged=False)
 
 
 # Keys that change -------------------------------------------------------------------------------------------------------
@@ -208,7 +267,7 @@ def test_items_at_the_place_of_a_tensor() -> None:
     check(item_in_loop, (tf.constant(3),), session=True)
 
 
-def test_a_store_at_the_place_of_a_loop_variable_is_left_to_python() -> None:
+def test_a_store_at_the_place_of_a_loop_variable_is_left_to_python() -> None:  # C3
     check(stored_by_tensor, (tf.constant(3),), staged=False, function=NotImplementedError)
 
 
@@ -229,7 +288,7 @@ def array_in_place(x):
     return array.stack()
 
 
-def test_arrays_of_tensors() -> None:
+def test_arrays_of_tensors() -> None:  # LST-7, H3
     check(array_in_loop, (tf.constant(3),), session=True)
     check(array_in_loop, (tf.constant(0),), staged=False, function=tf.errors.OpError)
     check(array_in_place, (X,), function=False)
@@ -254,13 +313,13 @@ def character(text):
     return text[1]
 
 
-def test_items_and_slices_of_tensors() -> None:
+def test_items_and_slices_of_tensors() -> None:  # LST-9, LST-11
     check(slices, (MATRIX,), session=True)
     check(slices_by_tensor, (MATRIX, tf.constant(1)), session=True)
     check(text_items, (tf.constant(["a", "b"]),), session=True)
 
 
-def test_a_text_in_a_scalar_tensor_has_no_items() -> None:
+def test_a_text_in_a_scalar_tensor_has_no_items() -> None:  # LST-10
     check(character, (tf.constant("abc"),))
 
 

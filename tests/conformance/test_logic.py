@@ -43,7 +43,9 @@ def negated(a, b, c, x):
 
 
 @pytest.mark.parametrize("fn", [disjunction, conjunction, mixed, exclusive, negated])
-def test_any_mix_of_bools_and_bool_tensors_decides_as_in_python(fn: Callable[..., Any]) -> None:
+def test_any_mix_of_bools_and_bool_tensors_decides_as_in_python(
+    fn: Callable[..., Any],
+) -> None:  # LOG-1, LOG-5, LOG-6, LOG-7
     for a, b, c in itertools.product((True, T), (False, F), (True, F)):
         check(fn, (a, b, c, VECTOR), session=True)
         check(fn, (b, a, c, VECTOR))
@@ -59,7 +61,7 @@ def operand_is_a_call(x, y):
     return -x
 
 
-def test_an_operand_may_be_a_call() -> None:
+def test_an_operand_may_be_a_call() -> None:  # LOG-2
     for y in (-1.0, 1.0):
         check(operand_is_a_call, (VECTOR, tf.constant(y)), (VECTOR / 10, tf.constant(y)), session=True)
 
@@ -71,7 +73,7 @@ def python_operands(x):
     return x * 1, [True and [1], 0 or "no", None or {}, () and 1, 2 and 3, not [], not "a"]
 
 
-def test_python_operands_come_out_as_they_are() -> None:
+def test_python_operands_come_out_as_they_are() -> None:  # LOG-3, LOG-6
     check(python_operands, (VECTOR,), session=False)
 
 
@@ -81,7 +83,7 @@ def unneeded_operand(flag, x):
     return -x
 
 
-def test_a_python_operand_that_is_not_needed_is_not_evaluated() -> None:
+def test_a_python_operand_that_is_not_needed_is_not_evaluated() -> None:  # LOG-4
     check(unneeded_operand, (True, VECTOR), session=True)
 
 
@@ -103,7 +105,7 @@ def effect_if_needed(a, x):
     return x, COUNT.read_value()
 
 
-def test_an_operand_with_an_effect_has_it_only_if_needed() -> None:
+def test_an_operand_with_an_effect_has_it_only_if_needed() -> None:  # LOG-12
     for a in BOOLS:
         check(effect_if_needed, (a, VECTOR))
 
@@ -145,17 +147,17 @@ def middle_once(x, y, z):
 
 @pytest.mark.parametrize("fn", [chain, chain_of_equalities, ordered])
 @pytest.mark.parametrize("order", list(itertools.permutations((1.0, 2.0, 2.0)))[::2] + [(1.0, 2.0, 3.0)])
-def test_comparisons_of_three_values(fn: Callable[..., Any], order: tuple[float, ...]) -> None:
+def test_comparisons_of_three_values(fn: Callable[..., Any], order: tuple[float, ...]) -> None:  # LOG-9, LOG-10
     check(fn, tuple(map(tf.constant, order)), session=True)
 
 
-def test_each_operand_of_a_chain_is_evaluated_once_and_only_as_far_as_needed() -> None:
+def test_each_operand_of_a_chain_is_evaluated_once_and_only_as_far_as_needed() -> None:  # LOG-9
     for order in ((1.0, 2.0, 3.0), (2.0, 1.0, 3.0), (1.0, 2.0, 0.0)):
         check(middle_once, tuple(map(tf.constant, order)))
 
 
 @pytest.mark.parametrize("pair", [(1.0, 1.0), (1.0, 2.0), (float("nan"), float("nan"))])
-def test_equality_of_scalars(pair: tuple[float, float]) -> None:
+def test_equality_of_scalars(pair: tuple[float, float]) -> None:  # LOG-8
     check(equalities, tuple(map(tf.constant, pair)), session=False)
 
 
@@ -163,7 +165,7 @@ def signs(x):
     return -x, +x, ~tf.cast(x, tf.int32), abs(-x)
 
 
-def test_signs_and_inversion() -> None:
+def test_signs_and_inversion() -> None:  # LOG-11
     check(signs, (VECTOR,), session=True)
 
 
@@ -192,7 +194,7 @@ def test_membership_compares_with_each_item(fn: Callable[..., Any]) -> None:
         check(fn, (VECTOR, tf.constant(y)), session=True)
 
 
-def test_membership_in_python_containers() -> None:
+def test_membership_in_python_containers() -> None:  # LOG-11
     for key in ("a", "b", "e"):
         check(member_of_python, (VECTOR, key), session=True)
 

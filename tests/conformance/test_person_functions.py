@@ -36,7 +36,7 @@ class Lazy:
         return self.v.read_value()
 
 
-def test_a_variable_is_made_in_the_first_call_of_each_object(module: Any) -> None:
+def test_a_variable_is_made_in_the_first_call_of_each_object(module: Any) -> None:  # TFN-1
     first, second = module.Lazy(), module.Lazy()
     assert [first(X).numpy(), first(N).numpy(), first(X).numpy()] == [3.0, 3.0, 5.0]
     assert second(X).numpy() == 3.0
@@ -54,7 +54,7 @@ def state_in_list(x):
     return STATE[0] + 1
 
 
-def test_a_variable_is_made_once_and_kept_in_a_list(module: Any) -> None:
+def test_a_variable_is_made_once_and_kept_in_a_list(module: Any) -> None:  # TFN-1
     assert [module.state_in_list(x).numpy() for x in (X, N, X)] == [3.0, 5.0, 7.0]
     assert len(module.STATE) == 1
 
@@ -72,7 +72,7 @@ def effects_in_order(x):
     return first, second, V.read_value()
 
 
-def test_reads_of_variables_see_earlier_writes() -> None:
+def test_reads_of_variables_see_earlier_writes() -> None:  # TFN-8
     check(effects_in_order, (X,), (N,), state=lambda module: module.V)
 
 
@@ -96,7 +96,7 @@ def total_of(masked):
     return masked.total()
 
 
-def test_a_method_of_an_extension_type_has_loops_and_conditions(module: Any) -> None:
+def test_a_method_of_an_extension_type_has_loops_and_conditions(module: Any) -> None:  # TFN-2
     masked = module.Masked(VECTOR, tf.constant([True, False, True]))
     assert module.total_of(masked).numpy() == 4.0
     assert masked.total().numpy() == 4.0
@@ -109,7 +109,7 @@ def with_signature(x, flag=False):
     return -x
 
 
-def test_a_default_of_a_function_with_a_signature_is_a_tensor(module: Any) -> None:
+def test_a_default_of_a_function_with_a_signature_is_a_tensor(module: Any) -> None:  # TFN-3
     assert module.with_signature(X, True).numpy() == 2.0
     assert module.with_signature(X, tf.constant(False)).numpy() == -2.0
 
@@ -138,7 +138,7 @@ def loop_over_rows(x):
 
 
 @pytest.mark.parametrize("name", ["unlike_shapes", "items_in_branches", "loop_over_rows"])
-def test_conditions_and_loops_compile_under_xla(module: Any, name: str) -> None:
+def test_conditions_and_loops_compile_under_xla(module: Any, name: str) -> None:  # TFN-4, TFN-5
     fn = getattr(module, name)
     args = (VECTOR, tf.constant(1)) if name == "unlike_shapes" else (VECTOR,)
     found = tf.function(fn, jit_compile=True)(*args)
@@ -184,8 +184,20 @@ def gradient_in_loop(x):
 
 
 @pytest.mark.parametrize("fn", [gradient_of_recursion, second_gradient, gradient_in_loop])
-def test_gradients_go_through_conditions_and_calls(fn: Callable[..., Any]) -> None:
+def test_gradients_go_through_conditions_and_calls(fn: Callable[..., Any]) -> None:  # TFN-6, TFN-10
     check(fn, (X,))
+
+
+def steps_by_gradients(x):
+    for _ in range(3):
+        y = x * x if x > 0 else x
+        x = x - 0.25 * tf.gradients(y, x)[0]
+    return x
+
+
+def test_gradients_of_a_graph_in_a_loop_of_python(module: Any) -> None:  # TFN-10
+    fn = tf.function(module.steps_by_gradients)
+    assert [fn(x).numpy() for x in (X, N)] == [0.25, -2.75]
 
 
 def test_a_tape_of_the_persons_records_our_graph(module: Any) -> None:
@@ -239,11 +251,11 @@ class Holder:
         return x * 100
 
 
-def test_functions_of_the_persons_are_called_as_they_are() -> None:
+def test_functions_of_the_persons_are_called_as_they_are() -> None:  # CAL-22
     check(calls_attribute, (X,), (N,))
 
 
-def test_loop_options_hold_where_the_body_calls_a_staged_function(module: Any) -> None:
+def test_loop_options_hold_where_the_body_calls_a_staged_function(module: Any) -> None:  # TFN-7
     assert tf.function(module.calls_staged)(VECTOR).numpy() == -0.5
 
 
@@ -278,7 +290,7 @@ def test_prints_in_the_persons_functions_happen_once_a_trace(module: Any, capsys
     assert capsys.readouterr().out == "traced\n"
 
 
-def test_nothing_is_left_open_after_a_graph(module: Any) -> None:
+def test_nothing_is_left_open_after_a_graph(module: Any) -> None:  # TFN-9
     tf.function(module.power)(X, 3)
     assert tf.executing_eagerly()
     seen = []

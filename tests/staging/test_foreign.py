@@ -56,7 +56,7 @@ async def numbers(n):
 
 
 @pytest.mark.parametrize("value", [1.0, 5.0, 40.0])
-def test_a_converted_function_gives_what_the_function_gives_everywhere(value: float) -> None:
+def test_a_converted_function_gives_what_the_function_gives_everywhere(value: float) -> None:  # F11
     x, expected = tf.constant(value), outer(tf.constant(value)).numpy()
     graph_form = autoimport.to_graph(outer)
     assert autoimport.convert(outer)(x).numpy() == expected
@@ -121,7 +121,7 @@ def test_convert_as_a_decorator_with_and_without_parentheses() -> None:
     assert [tf.function(fn, autograph=False)(tf.constant(1.0)).numpy() for fn in (one, two)] == [2.0, 3.0]
 
 
-def test_converting_twice_is_converting_once() -> None:
+def test_converting_twice_is_converting_once() -> None:  # CAL-24
     fn = autoimport.convert(outer)
     assert autoimport.convert(fn) is fn
     assert autoimport.convert(outer).__code__ is fn.__code__
