@@ -262,7 +262,8 @@ class Caller:
         if hasattr(cls, "__del__") and not trust.is_library(cls.__module__):
             raise Unstageable(f"makes a {cls.__qualname__}, whose finalizer would run for the trace's own object")
         maker, _ = class_attribute(cls, "__init__")
-        if issubclass(cls, BaseException) or dataclasses.is_dataclass(cls) or hasattr(cls, "_fields"):
+        is_generated = dataclasses.is_dataclass(cls) or hasattr(cls, "__attrs_attrs__") or hasattr(cls, "_fields")
+        if issubclass(cls, BaseException) or is_generated:
             return cls(*args, **kwargs)
         if trust.is_library(cls.__module__) or cls.__module__ == "builtins":
             if cls.__module__.startswith("numpy.random"):

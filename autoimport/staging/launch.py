@@ -56,6 +56,7 @@ class Specialisation:
       commits: what to change outside after each launch: where the holder is among the values, the key, how to build
         the value, and how to store it.
       draws: what draws the seeds of random operations before each launch; its inputs are the first.
+      slots: places that the builds need behind the outputs.
       pinned: weak references to the objects without which it is of no use.
       cost: operations in the graph. recoverable: a failed launch has changed nothing, so the call
         may run again eagerly. pure: so has one that succeeds, but whose results cannot be built. has_idle: branches or
@@ -74,6 +75,7 @@ class Specialisation:
     seen: dict[str, Any]
     read: Callable[..., dict[str, Any]]
     draws: randomness.Launcher | None
+    slots: int
     pinned: list[weakref.ref[Any]]
     cost: int
     recoverable: bool
@@ -133,6 +135,8 @@ class Specialisation:
         except LookupError:
             return EAGER  # what a tape outside would want has no gradient; nothing has run
         self.launches.count += 1
+        if self.slots:
+            outputs = [*outputs, *[MISSING] * self.slots]
         try:
             return self.build(old, outputs), [
                 (holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits

@@ -7,9 +7,9 @@ fresh containers, and arguments and old objects as themselves.
 
 from __future__ import annotations
 
-import dataclasses
+import collections
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -21,7 +21,7 @@ from autoimport.operators.numbers import Number
 from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.text import Text, Verbatim
 from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor
-from autoimport.staging import trust
+from autoimport.staging import objects, trust
 from autoimport.staging.arrays import Array
 from autoimport.staging.host import Host
 from autoimport.staging.launch import Build
@@ -37,13 +37,16 @@ class ResultPlan:
       tensors: what the graph must return.
       expressions: old objects, arguments and host values in the result, in the check function's words, which returns
         their values behind the graph's inputs.
+      slots: how many places the builds need behind the outputs, for objects that are at several places of the result.
     """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self.tensors: list[Any] = []
         self.expressions: list[str] = []
-        self._fresh: dict[int, int] = {}
+        self.slots = 0
+        self._fresh: dict[int, _Shared] = {}
+        self._kept: list[Any] = []
 
     def plan(self, value: Any) -> Build:
         """How to build `value` after a launch."""
@@ -51,8 +54,10 @@ class ResultPlan:
             return lambda old, new: value
         if type(value) in (Host, Array) and id(value) not in self._reader.origins:
             return self.again(value.code)
-        if type(value) in (Text, Later):
+        if type(value) is Text:
             return self._text(value)
+        if type(value) is Later:
+            return self._once(value, lambda: self._text(value))
         if type(value) is Verbatim:
             return lambda old, new: value
         value = lists.stand_in(value)
@@ -64,7 +69,7 @@ class ResultPlan:
         if source is not None:
             return self.old(source)
         if type(value) is NumpyValue:
-            return self._numpy(value)
+            return self._once(value, lambda: self._numpy(value))
         if isinstance(value, Number):
             return self._number(value)
         if isinstance(value, NumberOrTensor):
@@ -146,9 +151,7 @@ class ResultPlan:
         return build
 
     def _text(self, text: Text) -> Build:
-        returned, self._fresh = self._fresh, {}  # in a text it does not matter which containers are one
         fn, parts = text.fn, [self.plan(arg) for arg in text.args]
-        self._fresh = returned
         return lambda old, new: fn(*[part(old, new) for part in parts])
 
     def _shape(self, shape: Shape) -> Build:
@@ -160,32 +163,63 @@ class ResultPlan:
         spec = tf.type_spec_from_value(value)
         return lambda old, new: tf.nest.pack_sequence_as(spec, [new[i] for i in indexes], expand_composites=True)
 
+    def _once(self, value: Any, plan: Callable[[], Build]) -> Build:
+        """How to build an object that the trace has made: at all its places in the result it is one."""
+        shared = self._fresh.get(id(value))
+        if shared is None:
+            self._kept.append(value)  # or another object could get its id
+            shared = self._fresh[id(value)] = _Shared()
+            shared.build = plan()
+        elif shared.build is None:
+            raise Unstageable("returns a new object that holds itself")
+        elif shared.slot is None:
+            self.slots += 1
+            shared.slot = -self.slots
+        return shared
+
     def _container(self, value: Any) -> Build:
         if type(value) is tuple and not value:
             return lambda old, new: ()
-        if id(value) in self._fresh:
-            raise Unstageable("returns the same new container at two places")
-        self._fresh[id(value)] = 1
+        return self._once(value, lambda: self._new(value))
+
+    def _new(self, value: Any) -> Build:
         cls = type(value)
-        if cls is dict:
+        if cls in (dict, collections.OrderedDict):
             items = [(key, self.plan(item)) for key, item in value.items()]
-            return lambda old, new: {key: build(old, new) for key, build in items}
+            return lambda old, new: cls((key, build(old, new)) for key, build in items)
         if cls in (list, tuple):
             parts = [self.plan(item) for item in value]
             return lambda old, new: cls([build(old, new) for build in parts])
+        if cls is collections.deque:
+            parts, most = [self.plan(item) for item in value], value.maxlen
+            return lambda old, new: cls([build(old, new) for build in parts], most)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             parts = [self.plan(item) for item in value]
             return lambda old, new: cls(*[build(old, new) for build in parts])
         if cls in (set, frozenset) and all(type(item) in SCALARS for item in value):
             return lambda old, new: cls(value)
-        if dataclasses.is_dataclass(value) and set(vars(value)) <= {field.name for field in dataclasses.fields(value)}:
-            fields = [(name, self.plan(item)) for name, item in vars(value).items()]
-            return lambda old, new: _rebuild(cls, {name: build(old, new) for name, build in fields})
-        raise Unstageable(f"returns a new {cls.__qualname__}, which a graph cannot hand over")
+        held = objects.attributes(value)
+        if held is None:
+            raise Unstageable(f"returns a new {cls.__qualname__}, which a graph cannot hand over")
+        attributes = [(name, self.plan(item)) for name, item in held.items()]
+        return lambda old, new: objects.rebuild(cls, {name: build(old, new) for name, build in attributes})
 
 
-def _rebuild(cls: type, held: dict[str, Any]) -> Any:
-    made: Any = object.__new__(cls)
-    for name, value in held.items():
-        object.__setattr__(made, name, value)
-    return made
+class _Shared:
+    """Builds an object once a launch.
+
+    Attributes:
+      slot: where it waits behind the launch's outputs, if it is needed again.
+    """
+
+    def __init__(self) -> None:
+        self.build: Build | None = None
+        self.slot: int | None = None
+
+    def __call__(self, old: Sequence[Any], new: Sequence[Any]) -> Any:
+        assert self.build is not None
+        if self.slot is None:
+            return self.build(old, new)
+        if new[self.slot] is MISSING:
+            new[self.slot] = self.build(old, new)  # type: ignore[index]
+        return new[self.slot]

@@ -413,6 +413,7 @@ class Trace(observer.Observer):
             seen=self.reader.seen,
             read=builder.compile_reader(self.reader.seen_at),
             draws=self._draws.finish(),
+            slots=plan.slots,
             pinned=builder.pinned_objects,
             cost=inspection.cost_of(function.graph),
             recoverable=self._recoverable,
