@@ -16,6 +16,8 @@ _REMEDIES: tuple[tuple[str, str], ...] = (
         "move the computation into a function that does not look at its own names.",
     ),
     (r"\bprint|logging|\blog\b|warn", "return the value and print it in the caller; tf.print runs inside a graph."),
+    (r"seed of their own", "leave the seed to tf.random.set_seed, or draw from a tf.random.Generator."),
+    (r"seeded random numbers in", "draw in front of the branch or loop, or from a tf.random.Generator."),
     (r"random", "draw with tf.random, or draw in the caller and pass the number as an argument."),
     (r"\btime\b|clock", "read the clock in the caller."),
     (r"\.numpy\(\)|numpy", "use the tf functions inside, and turn the result into an array in the caller."),

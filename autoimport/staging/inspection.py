@@ -43,6 +43,8 @@ _FALLIBLE = frozenset(
 )  # fmt: skip
 # What can fail for integers: a division by zero, a negative power.
 _FALLIBLE_INTEGERS = frozenset({"FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div", "RealDiv", "Pow"})
+# What can fail if the last two inputs, the bounds of what is drawn, come in the wrong order.
+_BOUNDED = frozenset({"RandomUniformInt", "StatelessRandomUniformIntV2"})
 # Whatever integers these get behind their first input, they do not fail; to others those are indices, sizes and axes.
 _TAKE_ANY_INTEGERS = frozenset(
     {
@@ -52,7 +54,7 @@ _TAKE_ANY_INTEGERS = frozenset(
         "AssignSubVariableOp", "If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile",
         "PartitionedCall", "StatefulPartitionedCall", "StatelessRandomUniformV2", "StatelessRandomNormalV2",
         "StatelessTruncatedNormalV2",
-        "StatelessRandomUniformIntV2", "StatelessRandomUniformFullIntV2", "StatelessMultinomial",
+        "RandomUniformInt", "StatelessRandomUniformIntV2", "StatelessRandomUniformFullIntV2", "StatelessMultinomial",
         "StatelessRandomGammaV2", "StatelessRandomPoisson", "TensorListReserve",
         "EmptyTensorList", "TensorListPushBack", "StringFormat", "PrintV2",
     }
@@ -209,6 +211,7 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
         is_check
         or operation.type in _FALLIBLE
         or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
+        or (operation.type in _BOUNDED and any(tf.get_static_value(each) is None for each in operation.inputs[-2:]))
         or (operation.type not in _TAKE_ANY_INTEGERS and _is_told_where(operation))
         or (operation.type != "Placeholder" and any(_is_of_unknown_size(tensor) for tensor in operation.outputs))
         or (operation.type not in _TAKE_ANY_SIZES and any(_is_of_unknown_size(tensor) for tensor in operation.inputs))

@@ -199,7 +199,7 @@ class Draws:
         if op_seed is not None:
             raise Unstageable(
                 f"draws random numbers with a seed of their own ({op_seed}), of which eager keeps count",
-                "leave the seed to tf.random.set_seed, or use tf.random.Generator",
+                "leave the seed to tf.random.set_seed, or draw from a tf.random.Generator",
             )
         seed = Source(f"{self._builder.constant(tf_internals.global_seed)}()", "the seed of tf.random.set_seed")
         if not self._is_seeded:
@@ -208,7 +208,8 @@ class Draws:
         self._builder.require(seed, "{v} is not None", "was set")
         if not tf_internals.is_called_once(self._graph()):
             raise Unstageable(
-                "draws seeded random numbers in a branch or loop of the graph", "draw in front of it, for all cases"
+                "draws seeded random numbers in a branch or loop of the graph",
+                "draw in front of it, or from a tf.random.Generator",
             )
         draw = Draw(len(self._made) + 1)
         draw.draws, draw.replay, draw.used = self, None, False

@@ -201,6 +201,22 @@ def test_the_stream_goes_on_where_an_operation_fails() -> None:
     )
 
 
+@pytest.mark.parametrize("seed", ["3", "None"])
+def test_bounds_in_the_wrong_order_leave_variables_as_eager_does(seed: str) -> None:
+    same(
+        f"""
+        from tensorflow.python.eager import context
+        v = tf.Variable(0.0)
+        def f(x, high):
+            v.assign_add(1.0)
+            return tf.random.uniform([3], 5, high, tf.int32) // 100
+        def main():
+            context.set_global_seed({seed})
+            for i in (9, 9, 9, 4, 9, 3): attempt(lambda: f(tf.ones(2), tf.constant(i))); show(v)
+        """
+    )
+
+
 def test_the_stream_goes_on_where_a_text_cannot_be_made() -> None:
     same(
         """
