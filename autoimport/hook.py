@@ -16,13 +16,14 @@ from functools import cache, partial
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, TypeGuard, TypeVar
+from zipimport import zipimporter
 
 from autoimport import config
 from autoimport.cache import MEGABYTE, Store, default_folder, read_source
 from autoimport.convert.facts import Converted
 from autoimport.convert.key import content_key
 from autoimport.distributions import resolve, volunteers
-from autoimport.selection import Selection
+from autoimport.selection import Selection, left_alone
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -79,7 +80,9 @@ class Finder:
             return _swapped(_Converting, loader)
         for kind, adapt in adapters.items():
             if isinstance(loader, kind):
-                return adapt(loader)
+                adapted = adapt(loader)
+                if adapted is not loader:
+                    return adapted
         if isinstance(loader, SourceFileLoader) and type(loader).get_data is SourceFileLoader.get_data:
             return _swapped(_Comparing, loader)
         left_alone[fullname] = f"it is loaded by {type(loader).__module__}.{type(loader).__qualname__}"
@@ -89,10 +92,17 @@ class Finder:
 # Ends of the names of modules that send functions elsewhere; see travel.py.
 _taught: set[str] = set()
 _TRAVELLERS = ("cloudpickle.cloudpickle", "dill._dill")
-# Modules that were selected but are as Python, or somebody else, has made them -> why.
-left_alone: dict[str, str] = {}
 # Kinds of loaders that give code in a way of their own -> what makes a converting loader of one; see integrations.
 adapters: dict[type, Callable[[Any], Any]] = {}
+
+
+def _in_archive(loader: zipimporter) -> zipimporter:
+    from autoimport.archives import converting
+
+    return converting(loader)
+
+
+adapters[zipimporter] = _in_archive
 
 
 def has_own_roads(loader: Any) -> TypeGuard[SourceFileLoader]:
@@ -118,7 +128,7 @@ class _Converting(SourceFileLoader):
 
     def __reduce__(self) -> Any:
         """Copy and pickle as what it stands for; a copy converts nothing."""
-        return _restored, (type(self).stands_for, dict(self.__dict__))
+        return restored, (type(self).stands_for, dict(self.__dict__))
 
 
 class _Comparing(_Converting):
@@ -148,7 +158,7 @@ class _Announcing(SourceFileLoader):
             teach(module)
 
 
-def _restored(kind: type[SourceFileLoader], state: dict[str, Any]) -> SourceFileLoader:
+def restored(kind: type[SourceFileLoader], state: dict[str, Any]) -> SourceFileLoader:
     loader = kind.__new__(kind)
     loader.__dict__.update(state)
     return loader
@@ -163,14 +173,14 @@ def _combined(ours: type[SourceFileLoader], theirs: type[SourceFileLoader]) -> t
 
 
 def _swapped(ours: type[SourceFileLoader], loader: SourceFileLoader) -> SourceFileLoader:
-    return _restored(_combined(ours, type(loader)), loader.__dict__)
+    return restored(_combined(ours, type(loader)), loader.__dict__)
 
 
 def code_from_cache(loader: SourceFileLoader, fullname: str) -> CodeType | None:
     """The module's converted code if it is in the cache, its gates made to work."""
     # Not `get_data`, which takes three times as long: nothing is executed of what is read here.
     source = read_source(loader.path)
-    return None if source is None else load_cached(source, loader.path, _name_of(fullname))
+    return None if source is None else load_cached(source, loader.path, name_of(fullname))
 
 
 def code_from_source(loader: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -179,10 +189,10 @@ def code_from_source(loader: SourceFileLoader, fullname: str) -> CodeType | None
         source = loader.get_data(loader.path)
     except OSError:
         return None
-    return convert(source, loader.path, _name_of(fullname))
+    return convert(source, loader.path, name_of(fullname))
 
 
-def _name_of(fullname: str) -> str:
+def name_of(fullname: str) -> str:
     """The `__name__` that the module will have: runpy takes the code of `__main__` without an import."""
     return "__main__" if _finder and _finder.selection.main == fullname and fullname not in sys.modules else fullname
 
@@ -192,8 +202,10 @@ def _is_program(name: str) -> bool:
     return name == "__main__" and not (sys.flags.inspect or sys.flags.interactive)
 
 
-def load_cached(source: bytes, path: str, name: str, variant: str = "") -> CodeType | None:
-    """Source -> code from the cache, or None; see `convert`."""
+def load_cached(
+    source: bytes, path: str, name: str, variant: str = "", read: Callable[[str], bytes | None] = read_source
+) -> CodeType | None:
+    """Source -> code from the cache, or None; see `convert`. The source is read again if its entry is damaged later."""
     started = time.perf_counter()
     try:
         key = content_key(source, is_main=_is_program(name)) + variant
@@ -202,7 +214,7 @@ def load_cached(source: bytes, path: str, name: str, variant: str = "") -> CodeT
             return None
 
         # Not a closure, whose cells would be five objects more for the garbage collector to visit.
-        load_forms = partial(_load_forms, path, name, key, len(entry.gates))
+        load_forms = partial(_load_forms, path, name, key, len(entry.gates), read)
         _register(entry, name, path, load_forms, gates=entry.gates, started=started)
         return entry.code
     except Exception as error:
@@ -275,7 +287,9 @@ def _register(
 _register_module: Callable[..., Any] | None = None
 
 
-def _load_forms(path: str, name: str, key: str, count: int) -> tuple[CodeType | None, ...]:
+def _load_forms(
+    path: str, name: str, key: str, count: int, read: Callable[[str], bytes | None]
+) -> tuple[CodeType | None, ...]:
     """The graph forms of a module: from the store, where Python, too, keeps what it has read of a module.
 
     If its entry has gone or is damaged they are made again; there are none if its file is another one by now.
@@ -283,15 +297,16 @@ def _load_forms(path: str, name: str, key: str, count: int) -> tuple[CodeType | 
     forms = store().load_forms(key, path)
     if forms is not None:
         return forms
-    source = read_source(path)
-    is_main = name == "__main__"
-    if source is not None and key.startswith(content_key(source, is_main=is_main)):
-        try:
+    try:
+        source = read(path)
+        if source is not None and key.startswith(content_key(source, is_main=name == "__main__")):
             converted = _converted(source, path, name, key, None)
             if converted is not None and len(converted.forms) == count:
                 return converted.forms
-        except Exception as error:
-            _failed(path, error)
+    except OSError:
+        pass
+    except Exception as error:
+        _failed(path, error)
     return (None,) * count
 
 
@@ -331,6 +346,7 @@ def start(selection: Selection) -> None:
     """Convert what is imported from now on, if selected."""
     global _finder
     uninstall()
+    left_alone.update(dict.fromkeys(imported_already(selection), "it was imported before autoimport was turned on"))
     _finder = Finder(selection)
     sys.meta_path.insert(0, _finder)
     tensorflow = sys.modules.get("tensorflow")
@@ -396,7 +412,8 @@ def imported_already(selection: Selection) -> list[str]:
         if is_wanted is False or name in converted or name in ("__main__", "__mp_main__"):
             continue
         spec = getattr(module, "__spec__", None)
-        path = spec.origin if spec is not None and has_own_roads(spec.loader) else None
+        is_readable = spec is not None and (has_own_roads(spec.loader) or type(spec.loader) is zipimporter)
+        path = spec.origin if spec is not None and is_readable else None
         if isinstance(path, str) and (is_wanted or selection.by_file(name, path)):
             late.append(name)
     return sorted(late)

@@ -10,6 +10,9 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+# Modules that were selected but are as Python, or somebody else, has made them -> why; for the report.
+left_alone: dict[str, str] = {}
+
 _LIBRARY_FOLDERS = {"site-packages", "dist-packages"}
 
 

@@ -20,12 +20,16 @@ MAY_IMPORT = {
     "runner": set(),
     "convert": {"operators.names"},
     "cache": {"convert.facts"},
-    "hook": {"config", "cache", "selection", "distributions", "travel", "convert", "staging.registry", "staging.gate"},
+    "hook": {
+        "config", "cache", "selection", "distributions", "travel", "archives", "convert",
+        "staging.registry", "staging.gate",
+    },
+    "archives": {"hook", "selection"},
     "travel": {"staging.registry", "staging.ours"},
     "operators": set(),
     "staging": {"operators", "config", "convert"},
-    "insight": {"staging", "convert", "config"},
-}
+    "insight": {"staging", "convert", "config", "selection"},
+}  # fmt: skip
 NEEDS_NO_TENSORFLOW = (
     "config",
     "selection",
@@ -34,6 +38,7 @@ NEEDS_NO_TENSORFLOW = (
     "convert",
     "cache",
     "hook",
+    "archives",
     "session",
     "build",
     "cli",

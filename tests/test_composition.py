@@ -277,9 +277,10 @@ def test_modules_imported_before_are_named_and_left(tmp_path):
     (tmp_path / "train.py").write_text(
         "import early, autoimport\nautoimport.install()\nimport late\n"
         "print(*['@enter' in m.f.__code__.co_names for m in (early, late)])\n"
+        "from autoimport.selection import left_alone\nprint(left_alone)\n"
     )
     code, out, err = run(["train.py"], tmp_path)
-    assert (code, out) == (0, "False True\n")
+    assert (code, out) == (0, "False True\n{'early': 'it was imported before autoimport was turned on'}\n")
     assert "train.py:2: UserWarning: autoimport: imported before autoimport.install(), so not converted: early\n" in err
 
 

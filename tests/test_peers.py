@@ -53,7 +53,7 @@ def test_beartype_claw_checks_its_packages_and_the_others_are_converted(folder):
     assert "BeartypeCallHintParamViolation\n3 3" in assert_same(folder, program)
     (folder / "look.py").write_text(
         textwrap.dedent(program) + "print('@enter' in mine.f.__code__.co_names)\n"
-        "from autoimport import hook; print(sorted(hook.left_alone))\n"
+        "from autoimport.selection import left_alone; print(sorted(left_alone))\n"
     )
     assert run(["-m", "autoimport", "look.py"], folder)[1].endswith("True\n['typed.sub']\n")
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
+from autoimport.selection import left_alone
 from autoimport.staging import registry
 from autoimport.staging.registry import Module, Site
 
@@ -28,6 +29,7 @@ def as_dict() -> dict[str, Any]:
         "version": VERSION,
         "sites": [_site_as_dict(site) for site in registry.all_sites()],
         "modules": [_module_as_dict(module) for module in list(registry.loaded)],
+        "left_alone": dict(sorted(left_alone.items())),
         "total_ms": round((time.perf_counter() - _started) * 1e3, 3),
     }
 
@@ -212,6 +214,8 @@ def _others(sites: list[Site]) -> list[str]:
             listing.append(f"{site.facts.name} ({place(site)})")
     for reason, listing in by_reason.items():
         lines += _wrapped(f"always eager, {reason}: {', '.join(listing)}", first="", rest="    ")
+    for name, why in sorted(left_alone.items()):
+        lines += _wrapped(f"not converted: {name}: {why}", first="", rest="    ")
     return lines
 
 

@@ -40,6 +40,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Module:
     )
     monkeypatch.setattr(registry, "modules", {"k1": module})
     monkeypatch.setattr(registry, "loaded", [module])
+    monkeypatch.setattr(report, "left_alone", {})
     return module
 
 
@@ -98,6 +99,7 @@ def test_json_has_one_entry_for_each_site_and_module(module: Module, tmp_path: P
                 "convert_ms": 12.346,
             }
         ],
+        "left_alone": {},
     }
 
 
@@ -276,3 +278,15 @@ def test_insight_imports_no_tensorflow() -> None:
         "sys.exit(any(name.partition('.')[0] in ('tensorflow', 'keras', 'gast') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_modules_that_were_left_alone_are_told_with_the_reason(module: Module) -> None:
+    report.left_alone.update(late="it was imported before autoimport was turned on", b="its archive holds bytecode")
+    assert table()[-2:] == [
+        "not converted: b: its archive holds bytecode",
+        "not converted: late: it was imported before autoimport was turned on",
+    ]
+    assert report.as_dict()["left_alone"] == {
+        "b": "its archive holds bytecode",
+        "late": "it was imported before autoimport was turned on",
+    }
