@@ -89,9 +89,10 @@ class Finder:
         return loader
 
 
-# Ends of the names of modules that send functions elsewhere; see travel.py.
+# Ends of the names of modules that send functions elsewhere (those of `travel.TRAVELLERS`, which is loaded when one of
+# them is imported), and the modules that do so without our gates by now.
+_TRAVELLERS = ("cloudpickle.cloudpickle", "dill._dill", "keras.src.utils.python_utils", "keras.src.utils.generic_utils")
 _taught: set[str] = set()
-_TRAVELLERS = ("cloudpickle.cloudpickle", "dill._dill")
 # Kinds of loaders that give code in a way of their own -> what makes a converting loader of one; see integrations.
 adapters: dict[type, Callable[[Any], Any]] = {}
 

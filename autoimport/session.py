@@ -80,7 +80,11 @@ def main_converter(selection: Selection, path: str | None) -> Convert:
     """What turns the source of `__main__` into code: in the file `path`, or without one."""
 
     def convert(source: bytes, file: str) -> CodeType | None:
-        if path is not None and not selection.is_main_wanted(os.path.abspath(path)):
+        if path is None:
+            from autoimport.staging import registry
+
+            registry.texts[file] = source
+        elif not selection.is_main_wanted(os.path.abspath(path)):
             return None
         return hook.load_cached(source, file, "__main__") or hook.convert(source, file, "__main__")
 

@@ -25,7 +25,7 @@ MAY_IMPORT = {
         "staging.registry", "staging.gate",
     },
     "archives": {"hook", "selection"},
-    "travel": {"staging.registry", "staging.ours"},
+    "travel": {"staging.registry", "convert.key"},
     "operators": set(),
     "staging": {"operators", "config", "convert"},
     "insight": {"staging", "convert", "config", "selection"},

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,14 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(command, folder, **more):
+def run(command, folder, typed=None, **more):
     keep = {name: value for name, value in os.environ.items() if "AUTOIMPORT" not in name}
     keep.pop("PYTHONDONTWRITEBYTECODE", None)
     environment = {**keep, "PYTHONPATH": str(ROOT), "AUTOIMPORT_CACHE_DIR": str(folder / ".cache"), **more}
     environment["AUTOIMPORT_STRICT"] = "1"
-    done = subprocess.run([sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, input=typed or ""
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -129,6 +132,32 @@ def test_a_function_that_has_travelled_runs_without_us(tool, folder):
         "[3, 10, 9]\n",
         "",
     )
+
+
+@pytest.mark.parametrize("way", ["-c", "-", "archive"])
+def test_functions_travel_without_a_file_of_their_own(way, folder):
+    text = (
+        "import cloudpickle\nif 1:\n    f, g = (lambda x: abs(x) if x else 0), (lambda x: abs(x) if x else 1)\n"
+        "    open('sent', 'wb').write(cloudpickle.dumps([f, g]))\n"
+    )
+    command, typed = [way, text], None
+    if way == "-":
+        command, typed = ["-"], text
+    elif way == "archive":
+        command = ["app.pyz"]
+        with zipfile.ZipFile(folder / "app.pyz", "w") as archive:
+            archive.writestr("__main__.py", text)
+    assert run(["-m", "autoimport", *command], folder, typed) == (0, "", "")
+    got = run(["-c", "import cloudpickle; print([f(0) for f in cloudpickle.load(open('sent', 'rb'))])"], folder)
+    assert got == (0, "[0, 1]\n", "")
+
+
+def test_a_function_whose_source_has_changed_travels_as_it_is(folder):
+    (folder / "send.py").write_text(
+        "import cloudpickle, mine\nfrom autoimport.travel import plain_code\n"
+        "open('mine.py', 'a').write('\\n')\ncode = mine.f.__code__\nprint(plain_code(code) is code)\n"
+    )
+    assert run(["-m", "autoimport", "send.py"], folder) == (0, "True\n", "")
 
 
 @pytest.mark.parametrize("style", ["pth", "finder"])

@@ -140,6 +140,8 @@ class Module:
 
 modules: dict[str, Module] = {}
 loaded: list[Module] = []
+# The sources of what has no file: `-c`, the standard input.
+texts: dict[str, bytes] = {}
 _lock = threading.RLock()
 _graphs_under_construction = 0
 
@@ -198,7 +200,7 @@ def form_of(site: Site, namespace: dict[str, Any], cells: Any) -> FunctionType:
 
 def site_of(code: CodeType) -> Site | None:
     """The site of a function whose eager form `code` is."""
-    module = _module_of(code)
+    module = module_of(code)
     if module is None:
         return None
     # `@on:KEY[index] and @enter("KEY", ...)` is the first thing in the code, so are its constants.
@@ -211,7 +213,7 @@ def site_of(code: CodeType) -> Site | None:
 
 def sites_around(frame: FrameType) -> Iterator[Site]:
     """The sites that a frame is in at present: the regions around its line, and its function."""
-    module = _module_of(frame.f_code)
+    module = module_of(frame.f_code)
     if module is not None:
         for site in module.sites:
             if site.kind == "region" and site.facts.line <= frame.f_lineno <= site.facts.end_line:
@@ -221,7 +223,8 @@ def sites_around(frame: FrameType) -> Iterator[Site]:
             yield own
 
 
-def _module_of(code: CodeType) -> Module | None:
+def module_of(code: CodeType) -> Module | None:
+    """The module whose gates are in the code; None if there are none."""
     if not gated(code) and "@region" not in code.co_names:
         return None
     return next((modules[c] for c in code.co_consts if isinstance(c, str) and c in modules), None)
