@@ -24,6 +24,7 @@ from autoimport.convert.facts import Converted
 from autoimport.convert.key import content_key
 from autoimport.distributions import resolve, volunteers
 from autoimport.selection import Selection, left_alone
+from autoimport.watching import is_watched
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -275,9 +276,11 @@ def _register(
 ) -> None:
     global _register_module
     if _register_module is None:
-        from autoimport.staging.registry import register_module
+        from autoimport.staging import registry
 
-        _register_module = register_module
+        # Asked at the first module, which is the program where there is one: nothing of the person's has run yet.
+        registry.is_watched = is_watched()
+        _register_module = registry.register_module
     _register_module(
         module.key, name, path, module.functions, load_forms,
         cached=gates is not None, convert_ms=(time.perf_counter() - started) * 1e3, gates=gates,

@@ -77,7 +77,7 @@ def _source(module: registry.Module) -> bytes | str:
     source = registry.texts.get(module.file)
     if source is not None:
         return source
-    loader = getattr(sys.modules.get(module.name), "__loader__", None)
+    loader: Any = getattr(sys.modules.get(module.name), "__loader__", None)
     try:
         source = loader.get_data(module.file)
     except (AttributeError, OSError):

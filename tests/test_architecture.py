@@ -18,16 +18,17 @@ MAY_IMPORT = {
     "selection": set(),
     "distributions": set(),
     "runner": set(),
+    "watching": set(),
     "convert": {"operators.names"},
     "cache": {"convert.facts"},
     "hook": {
-        "config", "cache", "selection", "distributions", "travel", "archives", "convert",
+        "config", "cache", "selection", "distributions", "travel", "archives", "watching", "convert",
         "staging.registry", "staging.gate",
     },
     "archives": {"hook", "selection"},
     "travel": {"staging.registry", "convert.key"},
     "operators": set(),
-    "staging": {"operators", "config", "convert"},
+    "staging": {"operators", "config", "convert", "watching"},
     "insight": {"staging", "convert", "config", "selection"},
 }  # fmt: skip
 NEEDS_NO_TENSORFLOW = (
@@ -37,6 +38,7 @@ NEEDS_NO_TENSORFLOW = (
     "runner",
     "convert",
     "cache",
+    "watching",
     "hook",
     "archives",
     "session",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import os
-import sys
 import types
 from typing import Any
 
@@ -18,6 +17,7 @@ from autoimport.staging.gate import results
 from autoimport.staging.mind import Mind
 from autoimport.staging.ours import is_ours
 from autoimport.staging.trace import Trace
+from autoimport.watching import is_watched
 
 
 def connect() -> None:
@@ -75,4 +75,4 @@ def _count_in_graph(site: registry.Site) -> None:
 
 def _debugging() -> bool:
     """A debugger, a line tracer or a profiler wants to see the lines run."""
-    return sys.gettrace() is not None or (sys.getprofile() is not None and not sampling.is_sampling())
+    return is_watched() and not sampling.is_alone()

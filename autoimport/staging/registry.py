@@ -15,6 +15,7 @@ from typing import Any
 
 from autoimport.convert.facts import FunctionFacts
 from autoimport.staging.ours import gated, note_form
+from autoimport.watching import WATCHED_FROM_THE_START
 
 
 @dataclass
@@ -120,8 +121,13 @@ class Module:
         return self._sites
 
     def _make_sites(self) -> list[Site]:
+        state = "eager" if is_watched else "cold"
+        watched = WATCHED_FROM_THE_START if is_watched else None
         return [
-            Site(self, index, facts, closed=not facts.can_launch, reason=facts.reason, reason_line=facts.reason_line)
+            Site(
+                self, index, facts, state, facts.reason or watched, facts.reason_line,
+                closed=is_watched or not facts.can_launch,
+            )  # fmt: skip
             for index, facts in enumerate(self.functions)
         ]
 
@@ -142,6 +148,8 @@ modules: dict[str, Module] = {}
 loaded: list[Module] = []
 # The sources of what has no file: `-c`, the standard input.
 texts: dict[str, bytes] = {}
+# Whether gates are closed from the start, as somebody watches the program's lines; see `watching`.
+is_watched = False
 _lock = threading.RLock()
 _graphs_under_construction = 0
 
@@ -180,6 +188,8 @@ def register_module(
             open_gates = twin.gates
         else:
             open_gates = list(gates) if gates is not None else [int(facts.can_launch) for facts in functions]
+            if is_watched and not _graphs_under_construction:
+                open_gates = [0] * len(open_gates)
         module = Module(key, name, file, cached, convert_ms, load_forms, open_gates, functions, twin)
         if twin is None:
             modules[key] = module

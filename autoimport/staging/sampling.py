@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from autoimport.watching import is_monitored
+
 # The functions of the runtime by which eager operations are executed.
 _EXECUTES = frozenset({"TFE_Py_FastPathExecute", "TFE_Py_Execute", "TFE_Py_ExecuteCancelable"})
 
@@ -39,9 +41,9 @@ def sample(frame: FrameType, report: Report) -> None:
     sys.setprofile(_profile)
 
 
-def is_sampling() -> bool:
-    """Whether the thread's profile function is ours."""
-    return sys.getprofile() is _profile
+def is_alone() -> bool:
+    """Whether nobody but us watches the thread: its profile function is ours."""
+    return sys.getprofile() is _profile and sys.gettrace() is None and not is_monitored()
 
 
 def _profile(frame: FrameType, event: str, arg: Any) -> None:
