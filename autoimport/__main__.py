@@ -1,6 +1,13 @@
 """`python -m autoimport` -> the command."""
 
-from autoimport.cli import main
+import sys
+
+# Python has put the current directory there for `-m`. What we need ourselves is not to be found in it.
+folder = sys.path.pop(0)
+try:
+    from autoimport.cli import main
+finally:
+    sys.path.insert(0, folder)
 
 if __name__ == "__main__":
     main()

@@ -164,9 +164,12 @@ def help_text() -> str:
 def _root(request: Request) -> str:
     """The directory of the program, from where configuration is searched and whose tree is converted."""
     if request.kind == "script":
-        path = os.path.realpath(request.program)
+        path = runner.absolute(request.program)
+        if not os.path.isabs(path):  # no name, or no directory
+            return config.working_folder()
+        path = os.path.realpath(path)
         return path if os.path.isdir(path) else os.path.dirname(path)
-    return session.root_of_module(request.program) if request.kind == "-m" else os.getcwd()
+    return session.root_of_module(request.program) if request.kind == "-m" else config.working_folder()
 
 
 def _run(request: Request, options: config.Options) -> None:
@@ -175,10 +178,10 @@ def _run(request: Request, options: config.Options) -> None:
     root = _root(request)
     modules = list(sys.modules)
     selection = session.begin(options, root, request.program if request.kind == "-m" else None)
-    script = os.path.abspath(request.program) if request.kind == "script" else None
+    script = os.path.normpath(runner.absolute(request.program)) if request.kind == "script" else None
     session.pass_on(root, selection.main, script, request.flags)
     first_of_ours = modules.index("runpy") if "runpy" in modules else len(modules)
-    runner.make_way(root, list(sys.modules)[first_of_ours:])
+    session.make_way(root, set(modules[:first_of_ours]))
     main_module = runner.fresh_main()
     sys.argv[:] = ["-m" if request.kind == "-m" else request.program, *request.arguments]
     if request.kind == "-m":
@@ -187,7 +190,10 @@ def _run(request: Request, options: config.Options) -> None:
         sys.argv[0] = "-c"
         runner.run_command(request.program, session.main_converter(selection, None), main_module)
     elif request.kind == "-":
-        runner.run_stdin(session.main_converter(selection, None), main_module)
+        try:
+            runner.run_stdin(session.main_converter(selection, None), main_module)
+        except runner.Unreadable:
+            run_plain(request)
     else:
         try:
             runner.run_script(request.program, session.main_converter(selection, request.program), main_module)

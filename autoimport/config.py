@@ -122,7 +122,7 @@ def _count(value: Any, folder: str) -> int:
 
 def _path(value: Any, folder: str) -> str:
     # Absolute at once: the program may change its directory.
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value or "\0" in value:
         raise ValueError(value)
     return os.path.abspath(os.path.join(folder, os.path.expanduser(value)))
 
@@ -196,7 +196,7 @@ def bad_value(place: str, key: str, value: Any, allowed: str) -> ConfigError:
 
 def unknown_key(place: str, key: str, allowed: Mapping[str, Any]) -> ConfigError:
     """The error for a key that is not in the table."""
-    return ConfigError(f"{place}: {key}: unknown; use one of {', '.join(allowed)}")
+    return ConfigError(f"{place}: {key if key.isprintable() else repr(key)}: unknown; use one of {', '.join(allowed)}")
 
 
 def checked_names(key: str, names: list[str]) -> tuple[str, ...]:
@@ -209,7 +209,7 @@ def checked_names(key: str, names: list[str]) -> tuple[str, ...]:
 
 def from_flag(setting: Setting, text: str) -> Any:
     """The value of a command-line option."""
-    return _read(setting.kind.from_text, setting, text, "command line", setting.flag, os.getcwd())
+    return _read(setting.kind.from_text, setting, text, "command line", setting.flag, working_folder())
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             if setting is None:
                 raise unknown_key("environment", variable, BY_VARIABLE)
             kind = setting.kind
-            values[setting.name] = _read(kind.from_text, setting, text, "environment", variable, os.getcwd())
+            values[setting.name] = _read(kind.from_text, setting, text, "environment", variable, working_folder())
     return values
 
 
@@ -240,7 +240,8 @@ def from_pyproject(path: str) -> dict[str, Any]:
         return {}
     if b"autoimport" not in content:
         return {}  # most files: not worth the price of a TOML parser at every start
-    table = _parse_toml(content, path).get("tool", {}).get("autoimport", {})
+    tools = _parse_toml(content, path).get("tool", {})
+    table = tools.get("autoimport", {}) if isinstance(tools, dict) else {}
     if not isinstance(table, dict):
         raise bad_value(path, "tool.autoimport", table, "a table")
     values: dict[str, Any] = {}
@@ -251,6 +252,14 @@ def from_pyproject(path: str) -> dict[str, Any]:
         place = f"tool.autoimport.{key}"
         values[key] = _read(setting.kind.from_toml, setting, value, path, place, os.path.dirname(path))
     return values
+
+
+def working_folder() -> str:
+    """The current directory; if that has been deleted, a place in which nothing is."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.devnull
 
 
 def find_pyproject(folder: str) -> str | None:
@@ -322,6 +331,6 @@ def _parse_toml(content: bytes, path: str) -> dict[str, Any]:
             raise ConfigError(f"{path}: tool.autoimport: cannot be read without the package tomli") from None
     try:
         document: dict[str, Any] = tomllib.loads(content.decode("utf-8"))
-    except ValueError as error:  # also what tomllib and the decoder raise
+    except (ValueError, RecursionError) as error:  # tomllib and the decoder raise kinds of ValueError
         raise ConfigError(f"{path}: tool.autoimport: not valid TOML ({' '.join(str(error).split())})") from None
     return document

@@ -220,7 +220,7 @@ def load_cached(
         _register(entry, name, path, load_forms, gates=entry.gates, started=started)
         return entry.code
     except Exception as error:
-        _failed(path, error)
+        _failed(path, name, error)
         return None
 
 
@@ -246,7 +246,7 @@ def convert(
         _register(converted, name, path, lambda: converted.forms, gates=None, started=started)
         return converted.code
     except Exception as error:
-        _failed(path, error)
+        _failed(path, name, error)
         return None
 
 
@@ -263,7 +263,7 @@ def _converted(
             source, path, key=key, is_main=_is_program(name), strict=config.current().strict, rewrite=rewrite
         )
     for fault in converted.faults[:1]:
-        complain(f"{path} runs as plain Python, wholly or in parts: it could not be converted", fault)
+        _tell(f"{path} runs as plain Python, wholly or in parts: it could not be converted", name, fault)
     if converted.faults:
         return converted if converted.functions else None
     if not sys.dont_write_bytecode:
@@ -310,15 +310,22 @@ def _load_forms(
     except OSError:
         pass
     except Exception as error:
-        _failed(path, error)
+        _failed(path, name, error)
     return (None,) * count
 
 
-def _failed(path: str, error: Exception) -> None:
+def _failed(path: str, name: str, error: Exception) -> None:
     """Our own work on a module has failed: that costs speed, with one line on stderr; it raises if strict."""
-    if config.current().strict:
+    if config.current().strict and not isinstance(error, RecursionError):
         raise error
-    complain(f"{path} runs as plain Python: it could not be converted", error)
+    _tell(f"{path} runs as plain Python: it could not be converted", name, error)
+
+
+def _tell(what: str, name: str, error: Exception) -> None:
+    if isinstance(error, RecursionError):  # no fault, but a limit: of thousands of `elif`, or a call deep in recursion
+        left_alone[name] = "wholly or in parts, it is nested too deeply to be converted"
+    else:
+        complain(what, error)
 
 
 def complain(what: str, error: Exception) -> None:

@@ -7,10 +7,11 @@ of an exception without our frames, exit codes. What Python itself would refuse 
 from __future__ import annotations
 
 import builtins
-import importlib.util
+import io
 import os
 import signal
 import sys
+import tokenize
 from collections.abc import Callable, Iterable
 from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType, TracebackType
@@ -59,12 +60,34 @@ def run_script(script: str, convert: Convert, main: ModuleType) -> None:
 
 
 def run_stdin(convert: Convert, main: ModuleType) -> None:
-    """Run the program that stands on the standard input."""
-    source = sys.stdin.buffer.read()
+    """Run the program that stands on the standard input.
+
+    Raises:
+      Unreadable: nothing has been done yet; Python itself must refuse it, and can read it again.
+    """
+    source = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    if not is_readable(source, ("utf-8", "utf-8-sig")):  # others it can read from files, but not from pipes
+        _put_back(source)
+        raise Unreadable
     put_first_on_path("")
     main.__dict__["__file__"] = "<stdin>"
     main.__dict__["__cached__"] = None
     _supervise(lambda: _run_source(source, "<stdin>", convert, main), main)
+
+
+def _put_back(source: bytes) -> None:
+    """Make what has been read from the standard input readable once more."""
+    if sys.stdin.seekable():
+        os.lseek(sys.stdin.fileno(), -len(source), os.SEEK_CUR)
+        return
+    reader, writer = os.pipe()
+    if os.fork() == 0:  # a pipe does not hold much, and somebody has to be there who writes
+        os.close(reader)
+        with open(writer, "wb") as pipe:
+            pipe.write(source)
+        os._exit(0)
+    os.close(writer)
+    os.dup2(reader, sys.stdin.fileno())
 
 
 def run_command(command: str, convert: Convert, main: ModuleType) -> None:
@@ -101,9 +124,12 @@ def absolute(script: str) -> str:
     """The file of a script as Python has it in `__file__`: absolute, but not normalised."""
     if os.path.isabs(script):
         return script
-    if sys.platform == "win32":
-        return os.path.abspath(script)
-    return os.path.join(os.getcwd(), script)
+    try:
+        if sys.platform == "win32" or (not script and sys.version_info >= (3, 11)):
+            return os.path.abspath(script)
+        return os.path.join(os.getcwd(), script)
+    except OSError:  # the current directory has been deleted
+        return script
 
 
 def path_is_safe() -> bool:
@@ -119,18 +145,22 @@ def put_first_on_path(folder: str, even_if_safe: bool = False) -> None:
         sys.path.insert(0, folder)
 
 
-def make_way(folder: str, loaded_by_us: Iterable[str]) -> None:
+def shadowed(folder: str) -> set[str]:
+    """Names of modules that the program has files or folders of its own for."""
+    try:
+        own = {entry.partition(".")[0] for entry in os.listdir(folder or os.curdir)}
+    except OSError:
+        return set()
+    return own - {"autoimport", "__main__"}
+
+
+def make_way(shadowed: set[str], loaded_by_us: Iterable[str]) -> None:
     """Forget modules that only we have loaded and that the program has files of the same name for.
 
     Plain Python would import the program's own `queue.py`; we keep the module that we have.
     """
-    try:
-        own = {entry.partition(".")[0] for entry in os.listdir(folder or os.curdir)}
-    except OSError:
-        return
-    own -= {"autoimport", "__main__"}
     for name in loaded_by_us:
-        if name.partition(".")[0] in own:
+        if name.partition(".")[0] in shadowed:
             _kept.append(sys.modules.pop(name, None))
 
 
@@ -278,12 +308,15 @@ def _end_by_interrupt() -> None:
     raise SystemExit(128 + signal.SIGINT)
 
 
-def is_readable(source: bytes) -> bool:
-    """Whether the source is text: its encoding is known and holds, and no null byte is in it."""
+def is_readable(source: bytes, encodings: tuple[str, ...] = ()) -> bool:
+    """Whether the source is text: its encoding is known (one of `encodings`, if given) and holds; no byte is null."""
     if b"\0" in source:
         return False
     try:
-        importlib.util.decode_source(source)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        source.decode(encoding)
+        if encodings and encoding not in encodings:
+            return False
+        return b"coding".decode(encoding) == "coding"  # Python reads no file in which ASCII is not ASCII
     except (SyntaxError, UnicodeDecodeError):
         return False
-    return True

@@ -10,7 +10,7 @@ from importlib.machinery import PathFinder
 from types import CodeType
 from typing import Any
 
-from autoimport import config, hook
+from autoimport import config, hook, runner
 from autoimport.runner import Convert
 from autoimport.selection import Selection, is_library
 
@@ -63,6 +63,25 @@ def inherited() -> tuple[str, str | None, str | None] | None:
     return (parts[0], parts[1] or None, parts[2] or None) if len(parts) == 3 else None
 
 
+def make_way(root: str, before: set[str]) -> None:
+    """Let the program have its own `copy.py`, and us Python's.
+
+    Args:
+      root: the program's directory; before: names of the modules that were there without us.
+    """
+    own = runner.shadowed(root)
+    if own & sys.stdlib_module_names:
+        # What we load when it is needed, we load now: later `import copy` would find the program's.
+        path = list(sys.path)
+        sys.path[:] = [entry for entry in path if os.path.abspath(entry) not in (root, config.working_folder())]
+        try:
+            from autoimport.convert import module  # noqa: F401
+            from autoimport.staging import gate  # noqa: F401
+        finally:
+            sys.path[:] = path
+    runner.make_way(own, set(sys.modules) - before)
+
+
 def root_of_module(name: str) -> str:
     """The directory of a program that is run by module name: where its top-level package is, if it is not a library."""
     spec = PathFinder.find_spec(name.partition(".")[0])
@@ -72,7 +91,7 @@ def root_of_module(name: str) -> str:
     elif spec is not None:
         place = spec.origin
     if place is None or not os.path.exists(place) or is_library(os.path.abspath(place)):
-        return os.getcwd()
+        return config.working_folder()
     return os.path.dirname(os.path.abspath(place))
 
 

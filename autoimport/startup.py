@@ -49,7 +49,7 @@ def _start(before: set[str]) -> None:
         path = os.path.realpath(program)
         root = path if os.path.isdir(path) else os.path.dirname(path)
     else:
-        root = os.getcwd()
+        root = config.working_folder()
     script = os.path.abspath(program) if is_script else None
     parent = session.inherited() if program in ("-c", "-m") else None
     if parent is not None:  # a worker process, as multiprocessing and its like start them
@@ -62,7 +62,7 @@ def _start(before: set[str]) -> None:
     if is_script and _can_be_run(program, selection):
         sys.path_hooks.append(ScriptHook(program, selection))
     if is_script or module is not None:
-        runner.make_way(root, set(sys.modules) - before)
+        session.make_way(root, before)
 
 
 def _convert_main_of_parent(script: str) -> None:
