@@ -147,6 +147,8 @@ def put_first_on_path(folder: str, even_if_safe: bool = False) -> None:
 
 def shadowed(folder: str) -> set[str]:
     """Names of modules that the program has files or folders of its own for."""
+    if os.path.realpath(folder) == os.path.realpath(os.path.dirname(os.__file__)):
+        return set()  # a tool of the library, run by name
     try:
         own = {entry.partition(".")[0] for entry in os.listdir(folder or os.curdir)}
     except OSError:

@@ -121,15 +121,13 @@ class Module:
         return self._sites
 
     def _make_sites(self) -> list[Site]:
-        state = "eager" if is_watched else "cold"
-        watched = WATCHED_FROM_THE_START if is_watched else None
-        return [
-            Site(
-                self, index, facts, state, facts.reason or watched, facts.reason_line,
-                closed=is_watched or not facts.can_launch,
-            )  # fmt: skip
+        sites = [
+            Site(self, index, facts, closed=not facts.can_launch, reason=facts.reason, reason_line=facts.reason_line)
             for index, facts in enumerate(self.functions)
         ]
+        for site in sites if is_watched else ():
+            site.state, site.closed, site.reason = "eager", True, site.reason or WATCHED_FROM_THE_START
+        return sites
 
     def form(self, index: int) -> CodeType:
         """The graph form of a site, loaded on first need."""
