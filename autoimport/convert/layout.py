@@ -46,6 +46,9 @@ def _broken(line: str) -> list[str]:
     content = line[bracket.start + 1 : bracket.end]
     if len(outer) + 4 + len(content) <= WIDTH or not bracket.commas:
         inner = _broken(f"{outer}    {content}")
+    elif bracket.is_comprehension:
+        cuts = [bracket.start + 1, *bracket.commas, bracket.end]
+        inner = [part for a, b in pairwise(cuts) for part in _broken(f"{outer}    {line[a:b].strip()}")]
     else:
         cuts = [bracket.start, *bracket.commas, bracket.end]
         items = [line[a + 1 : b].strip() for a, b in pairwise(cuts)]
@@ -55,31 +58,34 @@ def _broken(line: str) -> list[str]:
 
 @dataclass
 class _Bracket:
-    """Columns of a pair of brackets and of the commas directly in it."""
+    """Columns of a pair of brackets and of the commas directly in it; of the clauses, if it is a comprehension."""
 
     start: int
     end: int
     commas: list[int]
+    is_comprehension: bool
 
 
 def _last_bracket(line: str) -> _Bracket | None:
     """The last pair of brackets, with something in it, that is in no other."""
     found: _Bracket | None = None
-    start, depth, commas, in_lambda = 0, 0, list[int](), False
+    start, depth, commas, in_lambda, clauses = 0, 0, list[int](), False, list[int]()
     for token in _tokens(line.strip()):
         column = token.start[1] + len(line) - len(line.lstrip())
         if token.type == tokenize.OP and token.string in _OPEN:
             depth += 1
             if depth == 1:
-                start, commas = column, []
+                start, commas, clauses = column, [], []
         elif token.type == tokenize.OP and token.string in _CLOSE:
             depth -= 1
             if depth == 0 and column > start + 1:
-                found = _Bracket(start, column, commas)
+                found = _Bracket(start, column, clauses or commas, bool(clauses))
         elif depth == 1 and token.string == "lambda":
             in_lambda = True
         elif depth == 1 and token.string == ":":
             in_lambda = False
+        elif depth == 1 and (token.string == "for" or (clauses and token.string == "if")):
+            clauses.append(column)
         elif depth == 1 and token.string == "," and not in_lambda:
             commas.append(column)
     return found

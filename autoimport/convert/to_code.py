@@ -51,11 +51,12 @@ class _Readable(ast.NodeTransformer):
     """`@ops` becomes `ops`; a comment says what a generated function was made of."""
 
     def __init__(self, original: FunctionNode) -> None:
-        self.headers = {
-            (node.lineno, node.col_offset): _header(node)
-            for node in ast.walk(original)
-            if isinstance(node, (ast.If, ast.While, ast.For))
-        }
+        self.headers: dict[tuple[int, int], str] = {}
+        for node in ast.walk(original):
+            if isinstance(node, (ast.If, ast.While, ast.For)):
+                self.headers[node.lineno, node.col_offset] = _header(node)
+            elif isinstance(node, ast.match_case):
+                self.headers[node.pattern.lineno, node.pattern.col_offset] = _header(node)
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         node.id = node.id.removeprefix("@")
@@ -71,11 +72,11 @@ class _Readable(ast.NodeTransformer):
         return [ast.Expr(value=ast.Name(id=text, ctx=ast.Load())), node]
 
 
-def _header(node: ast.If | ast.While | ast.For) -> str:
-    """The statement's first line, as written but for spaces, cut if it is long."""
-    head = copy.copy(node)
+def _header(node: ast.If | ast.While | ast.For | ast.match_case) -> str:
+    """The first line of a statement or case, as written but for spaces, cut if it is long."""
+    head: Any = copy.copy(node)
     head.body, head.orelse = [ast.Pass()], []
-    first = ast.unparse(head).partition("\n")[0]
+    first = ast.unparse(head).strip().partition("\n")[0]
     return first if len(first) <= WIDTH // 2 else first[: WIDTH // 2 - 3] + "..."
 
 

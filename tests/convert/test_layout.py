@@ -23,6 +23,7 @@ def call(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         parts.map(lambda found: f"f(x for x in {found})"),
         parts.map(lambda found: f"({found},)"),
         st.tuples(parts, parts).map(lambda found: f"{{{found[0]}: {found[1]}}}"),
+        st.tuples(parts, parts).map(lambda found: f"{{k: v for k, v in {found[0]} for k in v if {found[1]} if k}}"),
     )
 
 
@@ -43,6 +44,12 @@ def test_lines_that_fit_stay_as_they_are() -> None:
 def test_an_item_a_line_when_the_items_do_not_fit_on_one() -> None:
     names = [letter * 30 for letter in "abc"]
     assert "f(\n    " + ",\n    ".join(names) + ",\n)" == wrapped(f"f({', '.join(names)})")
+
+
+def test_a_clause_a_line_when_a_comprehension_does_not_fit_on_one() -> None:
+    element, items, test = (letter * 30 for letter in "abc")
+    expected = f"x = [\n    {element}\n    for i, j in {items}\n    if {test}\n]"
+    assert expected == wrapped(f"x = [{element} for i, j in {items} if {test}]")
 
 
 def test_the_last_bracket_of_a_line_is_broken_first() -> None:

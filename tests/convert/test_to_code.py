@@ -42,7 +42,7 @@ def test_readable_form_is_python_of_limited_width(program: Path) -> None:
 
 
 def test_there_are_golden_programs() -> None:
-    assert 5 <= len(PROGRAMS)
+    assert 12 <= len(PROGRAMS)
 
 
 def test_a_method_is_found_by_its_decorator_or_its_def() -> None:

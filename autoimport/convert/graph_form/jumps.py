@@ -83,7 +83,7 @@ class Lowering:
         node.body = [place(new, node) for new in self.block(body, tail)]
         node.orelse = [place(new, node) for new in self.block(orelse, tail)]
         if not node.body and node.orelse:
-            node.test, node.body, node.orelse = place(not_(node.test), node.test), node.orelse, []
+            node.test, node.body, node.orelse = place(_opposite(node.test), node.test), node.orelse, []
         node.body = node.body or [place(gast.Pass(), node)]
         return node
 
@@ -134,6 +134,12 @@ class Lowering:
         node.orelse = orelse
         for handler in node.handlers:
             handler.body = [*(place(new, handler) for new in lower_flags(flags)), *self.block(handler.body, False)]
+
+
+def _opposite(test: gast.AST) -> gast.AST:
+    """What is true where `test` is not: `x` for `not x`."""
+    is_negated = isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not)
+    return test.operand if is_negated else not_(test)
 
 
 def lower_flags(flags: Iterable[str]) -> list[gast.AST]:
