@@ -19,8 +19,8 @@ class UnknownNode(Exception):
 
 
 def _classes(module: Any) -> dict[str, type[Any]]:
-    found = vars(module).items()
-    return {name: kind for name, kind in found if isinstance(kind, type) and issubclass(kind, ast.AST)}
+    found = vars(module).values()
+    return {kind.__name__: kind for kind in found if isinstance(kind, type) and issubclass(kind, ast.AST)}
 
 
 # Fields that hold no node, and those that hold a context or an operator, which has no parts and is asked for directly.
