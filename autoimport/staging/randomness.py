@@ -242,18 +242,22 @@ def _replay(original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     examples = [_example(value) if tf.is_tensor(value) else value for value in values]
     if any(example is None and value is not None for example, value in zip(examples, values, strict=True)):
         return None
-    first, others = examples[: len(args)], dict(zip(kwargs, examples[len(args) :], strict=True))
-    return lambda seed, seed2: original(*first, **others, seed=seed, seed2=seed2)
+
+    def replay(seed: int, seed2: int) -> None:
+        made = [tf.ones(each.shape, each.dtype) if isinstance(each, tf.TensorSpec) else each for each in examples]
+        original(*made[: len(args)], **dict(zip(kwargs, made[len(args) :], strict=True)), seed=seed, seed2=seed2)
+
+    return replay
 
 
 def _example(tensor: Any) -> Any:
-    """An eager tensor by which an operation draws as much as by this one; None where that is not known."""
+    """What has an operation draw as much as this tensor, or of what type and shape it is; None: nobody knows."""
     known = tf.get_static_value(tensor)
-    with tf.init_scope():
-        if known is not None:
+    if known is not None:
+        with tf.init_scope():
             return tf.constant(known, tensor.dtype)
-        if tensor.dtype.is_floating and tensor.shape.is_fully_defined():
-            return tf.ones(tensor.shape, tensor.dtype)
+    if tensor.dtype.is_floating and tensor.shape.is_fully_defined():
+        return tf.TensorSpec(tensor.shape, tensor.dtype)
     return None
 
 
@@ -304,7 +308,7 @@ class Stream:
         """Give the seeds of a launch again: it did not count."""
         self._again.extend(reversed(seeds))
         for seed in seeds:
-            del self._drawn[seed]
+            self._drawn.pop(seed, None)
 
 
 def stream() -> Stream:
