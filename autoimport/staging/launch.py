@@ -61,7 +61,8 @@ class Specialisation:
       cost: operations in the graph. recoverable: a failed launch has changed nothing, so the call
         may run again eagerly. pure: so has one that succeeds, but whose results cannot be built. has_idle: branches or
         bodies hold what can fail, but is not needed.
-      failed: number of the guard that failed last.
+      failed: number of the guard that failed last. excused: it went back to eager for a seed that came again, which
+        says nothing of the next calls.
     """
 
     function: Any
@@ -82,6 +83,7 @@ class Specialisation:
     pure: bool
     has_idle: bool
     failed: int = -1
+    excused: bool = False
 
     def __post_init__(self) -> None:
         self._name = self.function.inference_fn.name
@@ -114,6 +116,7 @@ class Specialisation:
             return self._launch(values[: self.inputs], values[self.inputs :])
         drawn = self.draws.draw()
         if drawn is None:
+            self.excused = True
             return EAGER
         inputs, seeds = drawn
         answer = self._launch([*inputs, *values[: self.inputs]], values[self.inputs :])

@@ -71,7 +71,7 @@ class Mind:
             if result is MISS:
                 continue
             if result is EAGER:
-                return self._bailed()
+                return self._bailed(specialisation)
             if index:
                 self._specialisations.insert(0, self._specialisations.pop(index))
             return self._done(result, start)
@@ -223,7 +223,7 @@ class Mind:
             callee.within.append((specialisation.launches, times))
             if callee.state in ("cold", "python"):
                 callee.state = "graph"
-        return self._bailed() if result is EAGER else self._done(result, start)
+        return self._bailed(specialisation) if result is EAGER else self._done(result, start)
 
     def _drop(self, specialisation: Specialisation) -> None:
         if specialisation in self._specialisations:
@@ -237,8 +237,10 @@ class Mind:
             return
         site.reason, site.reason_line = reason, line
 
-    def _bailed(self) -> bool:
-        if self._policy.another_bail():
+    def _bailed(self, specialisation: Specialisation) -> bool:
+        if specialisation.excused:
+            specialisation.excused = False
+        elif self._policy.another_bail():
             self._site.close("eager", "must run eagerly too often (a check in the graph fails)")
         return False
 

@@ -138,6 +138,21 @@ def test_a_seed_that_comes_again_goes_on_with_the_numbers_of_the_first_time(draw
     )
 
 
+def test_seeds_that_come_again_do_not_close_a_site() -> None:
+    same(
+        f"""
+        {textwrap.indent(FEW_SEEDS.strip(), "        ").strip()}
+        def f(x): return x + tf.random.normal([2])
+        def main():
+            with few_seeds:
+                for i in range(10):
+                    tf.random.set_seed(i)
+                    for j in range(8): show(f(tf.ones(2)))
+        """,
+        f="graph",
+    )
+
+
 def test_what_was_drawn_before_is_found_by_drawing_again() -> None:
     tf.random.set_seed(5)
     expected = [tf_internals.seed_generator().randint(0, 2**31 - 1) for _ in range(20)]
