@@ -1,5 +1,6 @@
 """Other tools that sit on an import, or carry functions away: the real ones, in one program with the hook."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -132,6 +133,27 @@ def test_a_function_that_has_travelled_runs_without_us(tool, folder):
         "[3, 10, 9]\n",
         "",
     )
+
+
+def with_joblib(test):
+    """A test for where joblib is: it is none of the tools that TensorFlow brings along, so it may not be."""
+    return test if importlib.util.find_spec("joblib") else None
+
+
+@with_joblib
+def test_workers_of_joblib_get_functions_of_the_program_and_of_modules(folder):
+    program = """
+        import joblib, mine
+        def f(x):
+            while x > 5:
+                x -= 1
+            return x
+        if __name__ == "__main__":
+            print(joblib.Parallel(n_jobs=2)(joblib.delayed(f)(n) for n in range(4, 9)))
+            print(joblib.Parallel(n_jobs=2)(joblib.delayed(mine.f)(n) for n in range(2, 6)))
+            print(joblib.Parallel(n_jobs=2)(joblib.delayed(lambda x: f(x) if x else 0)(n) for n in range(3)))
+        """
+    assert assert_same(folder, program) == "[4, 5, 5, 5, 5]\n[2, 3, 3, 3]\n[0, 1, 2]\n"
 
 
 @pytest.mark.parametrize("way", ["-c", "-", "archive"])
