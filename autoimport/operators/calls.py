@@ -105,7 +105,7 @@ def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def _argument(fn: Any, arg: Any) -> Any:
     """An argument as a library takes it: TensorFlow packs lists of tensors, not of Numbers."""
-    if type(arg) is list:
+    if type(arg) is list and _is_library(fn):  # others may change the list, or keep it
         arg = lists.stand_in(arg)
     if isinstance(arg, NumberOrTensor) or (isinstance(arg, MaybeNone) and _is_library(fn)):
         return arg.resolve()

@@ -6,9 +6,11 @@ gate; library code runs if it only computes, on arguments from which everything 
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import enum
 import functools
+import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -55,6 +57,17 @@ def _is_known_tensor(value: Any) -> bool:
     if type(value) in (list, tuple):
         return involves_host(value) and all(type(item) in (Host, int, float) for item in value)
     return type(value) in (Host, Array)
+
+
+def _keeps_container(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a new instance of a class of Python's library shares containers with the program: it would get copies."""
+    if trust.root(cls.__module__) not in sys.stdlib_module_names or cls.__module__ == "builtins":
+        return False
+    containers = [arg for arg in args if isinstance(arg, CONTAINERS)]
+    items = [item for arg in containers for item in (arg.values() if isinstance(arg, dict) else arg)]
+    items += [part for item in items if isinstance(item, tuple) for part in item]  # a mapping may be given as pairs
+    kept = args if cls in (types.SimpleNamespace, collections.ChainMap) else ()
+    return any(isinstance(value, (list, dict, set)) for value in (*kept, *items, *kwargs.values()))
 
 
 def _all_known(args: tuple[Any, ...]) -> bool:
@@ -268,6 +281,10 @@ class Caller:
         if trust.is_library(cls.__module__) or cls.__module__ == "builtins":
             if cls.__module__.startswith("numpy.random"):
                 raise Unstageable(f"makes a {cls.__name__}")
+            if cls is functools.partial:  # holds what it is given, for a call that will be judged itself
+                return functools.partial(*args, **kwargs)
+            if _keeps_container(cls, args, kwargs):
+                raise Unstageable(f"makes a {cls.__name__} that holds a list, dict or set which others may change")
             self._require_seen(cls, args)
             return self._of_python(cls, args, kwargs)
         code = getattr(maker, "__code__", None)

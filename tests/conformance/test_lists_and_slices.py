@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -152,6 +155,90 @@ def test_lists_that_change_in_a_loop_over_a_tensor(fn: Callable[..., Any]) -> No
 
 def test_a_list_that_grows_in_a_branch() -> None:  # LST-12, C6
     check(appended_in_branch, (X,), (-X,), session=True)
+
+
+def noted(items, value):
+    items.append(value)
+    return items
+
+
+class Notes:
+    def __init__(self, items):
+        self.items = items
+
+    def note(self, value):
+        if value > 0:
+            self.items.append(value)
+        return self
+
+
+def grows_in_callees(n):
+    items = []
+    notes, also = Notes(items), functools.partial(noted, items)
+
+    def inner(values, value):
+        values.append(value * 2)
+
+    for i in tf.range(n):
+        noted(items, i).append(i + 1)
+        notes.note(i)
+        also(i * 3)
+        inner(items, i)
+    return tf.stack(items), len(notes.items)
+
+
+def shrinks_in_a_callee(n):
+    items = [tf.constant(1), tf.constant(2), tf.constant(3)]
+    total = tf.constant(0)
+    for _ in tf.range(n):
+        total += last_of(items)
+    return total, len(items)
+
+
+def last_of(items):
+    return items.pop()
+
+
+def handed_to_tensorflow(n):
+    items = []
+    for i in tf.range(n):
+        items.append(tf.cast(i, tf.float32))
+    return tf.reduce_sum(items), tf.convert_to_tensor(items), tf.stack(items)
+
+
+def test_a_list_changes_in_the_functions_that_are_given_it() -> None:
+    for fn in (grows_in_callees, shrinks_in_a_callee, handed_to_tensorflow):
+        check(fn, (tf.constant(1),), (tf.constant(3),))
+
+
+def kept_by_partial(x):
+    items = []
+    by_place, by_name = functools.partial(noted, items), functools.partial(noted, items=items)
+    by_place(x)
+    by_name(value=x * 2)
+    return items, by_place.args[0] is items
+
+
+def kept_by_namespace(x):
+    items = []
+    space = types.SimpleNamespace(items=items)
+    space.items.append(x)
+    return items
+
+
+def kept_by_mappings(x):
+    items, table = [x], {}
+    collections.OrderedDict([("a", items)])["a"].append(x * 2)
+    collections.defaultdict(list, a=items)["a"].append(x * 3)
+    collections.deque([items])[0].append(x * 4)
+    collections.ChainMap(table)["b"] = x
+    return items, table
+
+
+def test_what_keeps_a_list_keeps_that_list() -> None:
+    check(kept_by_partial, (X,))
+    for fn in (kept_by_namespace, kept_by_mappings):
+        check(fn, (X,), staged=False)
 
 
 def stacked_outside(x):
