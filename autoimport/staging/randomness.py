@@ -321,17 +321,20 @@ def stream() -> Stream:
 
 
 def snapshot() -> Any:
-    """The generator of operation seeds as it is now."""
-    return copy.deepcopy(tf_internals.seed_generator())
+    """The generator of operation seeds as it is now; None without a global seed, when all draws are free."""
+    return None if tf_internals.global_seed() is None else copy.deepcopy(tf_internals.seed_generator())
 
 
 def restore(taken: Any) -> None:
     """Go on from a snapshot."""
-    tf_internals.set_seed_generator(copy.deepcopy(taken))
+    if taken is not None:
+        tf_internals.set_seed_generator(copy.deepcopy(taken))
 
 
 def ahead(taken: Any) -> list[int]:
     """What a snapshot would give next."""
+    if taken is None:
+        return []
     generator = copy.deepcopy(taken)
     return [generator._next() if type(generator) is Stream else generator.randint(0, _LARGEST) for _ in range(_ALIKE)]
 

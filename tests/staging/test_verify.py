@@ -84,6 +84,19 @@ def test_a_region_is_verified(told: verify.Tally) -> None:
     assert {"region"} == {site.kind for site in told.sites}
 
 
+def test_without_a_global_seed_draws_are_free(told: verify.Tally, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf_internals, "global_seed", lambda: None)  # a seed can be changed, but not taken back
+    source = """
+    def f(x):
+        return tf.reduce_sum(x * x) + 1.
+    def main():
+        for i in range(5):
+            show(f(tf.constant([1., float(i)])))
+    """
+    assert programs.run(source, converted=False).lines == run(source, "stop").lines
+    assert 3 == told.launches
+
+
 def test_a_launch_that_is_left_to_python_is_not_compared(told: verify.Tally) -> None:
     source = """
     w = tf.Variable(0.)
