@@ -282,7 +282,7 @@ class Caller:
             if cls.__module__.startswith("numpy.random"):
                 raise Unstageable(f"makes a {cls.__name__}")
             if cls is functools.partial:  # holds what it is given, for a call that will be judged itself
-                return functools.partial(*args, **kwargs)
+                return functools.partial(args[0], *args[1:], **kwargs)
             if _keeps_container(cls, args, kwargs):
                 raise Unstageable(f"makes a {cls.__name__} that holds a list, dict or set which others may change")
             self._require_seen(cls, args)
