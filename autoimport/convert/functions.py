@@ -125,7 +125,7 @@ _FRAME_GETTERS = {"_getframe", "currentframe"}
 
 # A body of these alone, over local names, is the same in both forms.
 _HARMLESS: frozenset[type] = frozenset().union(
-    (ast.Expr, ast.Return, ast.Assign, ast.Pass, ast.Global, ast.Nonlocal),
+    (ast.Expr, ast.Return, ast.Assign, ast.AnnAssign, ast.Pass, ast.Global, ast.Nonlocal),
     (ast.Compare, ast.Constant, ast.Name, ast.Tuple, ast.List, ast.Dict, ast.Set),
     (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Load, ast.Store),
 )
@@ -236,6 +236,14 @@ class _Finder:
     def visit_global(self, node: ast.Global) -> None:
         self.scope.globals.update(node.names)
 
+    def visit_annotated(self, node: ast.AnnAssign) -> None:
+        fn = self.function
+        is_code = node.value is not None or not isinstance(node.target, ast.Name)
+        before = fn is not None and fn.can_differ
+        self.visit_fields(node)
+        if fn is not None:  # which does not evaluate the annotation of a local
+            fn.can_differ = before or is_code
+
     def visit_loop(self, node: Any) -> None:
         if self.function is not None:
             self.function.has_loop = True
@@ -278,6 +286,7 @@ _SPECIAL: dict[type, Any] = {
     **dict.fromkeys(_COMPREHENSIONS, _Finder.visit_comprehension),
     ast.Global: _Finder.visit_global,
     ast.Assign: _Finder.visit_assign,
+    ast.AnnAssign: _Finder.visit_annotated,
     ast.While: _Finder.visit_loop,
     ast.For: _Finder.visit_loop,
     ast.Yield: _Finder.visit_pause,

@@ -186,7 +186,7 @@ class Liveness:
     def consume(self, parts: Any, live: Names) -> Names:
         """Liveness in front of expressions and targets that are evaluated in the given order."""
         now = set(live)
-        for event in reversed(list(naming.events(parts))):
+        for event in reversed(naming.events(parts)):
             if event.kind != "store":
                 now.add(event.name)
             elif event.certain:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -19,8 +19,7 @@ COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """A name is read, assigned or deleted at some point of an evaluation.
 
     Attributes:
@@ -231,49 +230,53 @@ def late_changes(node: gast.AST, assigned: set[str], deleted: set[str]) -> None:
     deleted &= assigned
 
 
-def events(node: Any, certain: bool = True) -> Iterator[Event]:
+def events(node: Any, certain: bool = True) -> list[Event]:
     """What an expression (or a target, or a list of these) does with the names of its scope, in order of evaluation."""
-    if node is None:
-        return
-    if isinstance(node, (list, tuple)):
-        for item in node:
-            yield from events(item, certain)
-        return
+    found: list[Event] = []
+    _collect(node, certain, found)
+    return found
+
+
+def _collect(node: Any, certain: bool, found: list[Event]) -> None:
     kind = type(node)
     if kind is gast.Name:
-        if isinstance(node.ctx, gast.Load):
-            yield Event(node.id, "load", node, certain)
-        else:
-            yield Event(node.id, "del" if isinstance(node.ctx, gast.Del) else "store", node, certain)
+        context = type(node.ctx)
+        found.append(Event(node.id, _USES.get(context, "store"), node, certain))
+    elif kind is list:
+        for part in node:
+            _collect(part, certain, found)
     elif kind is gast.NamedExpr:
-        yield from events(node.value, certain)
-        yield from events(node.target, certain)
+        _collect(node.value, certain, found)
+        _collect(node.target, certain, found)
     elif kind is gast.BoolOp:
-        yield from events(node.values[0], certain)
-        yield from events(node.values[1:], False)
+        _collect(node.values[0], certain, found)
+        _collect(node.values[1:], False, found)
     elif kind is gast.Compare:
-        yield from events([node.left, node.comparators[0]], certain)
-        yield from events(node.comparators[1:], False)
+        _collect([node.left, node.comparators[0]], certain, found)
+        _collect(node.comparators[1:], False, found)
     elif kind is gast.IfExp:
-        yield from events(node.test, certain)
-        yield from events([node.body, node.orelse], False)
+        _collect(node.test, certain, found)
+        _collect([node.body, node.orelse], False, found)
     elif kind is gast.Lambda:
-        yield from events(definition_parts(node), certain)
+        _collect(definition_parts(node), certain, found)
     elif kind in COMPREHENSIONS:
-        yield from comprehension_events(node, certain)
-    elif kind not in (gast.Constant, gast.Load, gast.Store):
-        for child in children(node):
-            yield from events(child, certain)
+        _collect_comprehension(node, certain, found)
+    elif node is not None:
+        for part in children(node):
+            _collect(part, certain, found)
 
 
-def comprehension_events(node: gast.AST, certain: bool) -> Iterator[Event]:
+_USES = {gast.Load: "load", gast.Del: "del"}
+
+
+def _collect_comprehension(node: gast.AST, certain: bool, found: list[Event]) -> None:
     """The first iterable, then what the comprehension's frame reads from its surroundings and binds there."""
-    yield from events(node.generators[0].iter, certain)
+    _collect(node.generators[0].iter, certain, found)
     if not isinstance(node, gast.GeneratorExp):
-        for name_node in free_loads(node, comprehension_names(node)):
-            yield Event(name_node.id, "load", name_node, certain, inner=True)
+        for read in free_loads(node, comprehension_names(node)):
+            found.append(Event(read.id, "load", read, certain, inner=True))
     for target in walrus_targets(node):
-        yield Event(target.id, "store", target, False)
+        found.append(Event(target.id, "store", target, False))
 
 
 def free_loads(node: gast.AST, names: set[str]) -> Iterator[gast.Name]:

@@ -123,6 +123,13 @@ h = lambda x: (
     g(x)
     + 1)
 """,
+    "no code": """
+def f():
+    x: int
+def g():
+    x: (lambda: h[1])
+    return f(x)
+""",
     "future": """
 from __future__ import annotations
 def f(x: A.b) -> C:

@@ -212,7 +212,7 @@ class Flow:
     def consume(self, parts: Any, live: frozenset[str]) -> frozenset[str]:
         """Liveness in front of expressions and targets that are evaluated in the given order."""
         now = set(live)
-        for event in reversed(list(naming.events(parts))):
+        for event in reversed(naming.events(parts)):
             if event.kind == "load" or event.kind == "del":
                 now.add(event.name)
             elif event.certain:
