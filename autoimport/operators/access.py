@@ -180,6 +180,8 @@ def augment(op: str, x: Any, value: Any) -> Any:
         return mod(x, value)
     trace = observer.current()
     if is_mutable(x):
+        if trace is not None and trace.logs(x, op, (value,), {}) is not None:
+            return x
         before_mutation(x, op)
         if type(x) is list and lists.stand_in(x) is not x:
             lists.change(x, op, (value,))

@@ -6,6 +6,7 @@ The interpreter reads the items of a list that it joins, repeats or compares out
 from __future__ import annotations
 
 import operator
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
+_COPIED = frozenset({list, tuple, dict, set, frozenset})
+_CONTAINERS = _COPIED | {deque}
 
 
 def binary(symbol: str, x: Any, y: Any) -> Any:
@@ -40,9 +42,11 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
 
 def _read(x: Any) -> Any:
     """A container with the items that the observer gives for it."""
+    if type(x) is deque:
+        iterate(x)  # gives up if it is old
     if type(x) is dict:
         return {key: item(x, key) for key in iterate(x)}
-    return type(x)(iterate(x)) if type(x) in _CONTAINERS else x
+    return type(x)(iterate(x)) if type(x) in _COPIED else x
 
 
 def _of_symbolic_lists(symbol: str, x: Any, y: Any) -> Any:

@@ -91,8 +91,9 @@ def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """A method that changes a builtin container in place."""
     name = fn.__name__
     trace = observer.current()
-    if trace is not None and trace.logs(owner, name, args):
-        return None
+    logged = None if trace is None else trace.logs(owner, name, args, kwargs)
+    if logged is not None:
+        return logged[0]
     before_mutation(owner, f"{type(owner).__name__}.{name}")
     if lists.stand_in(owner) is not owner:
         return lists.change(owner, name, args)

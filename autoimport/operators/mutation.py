@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoimport.operators import heap, observer
+from autoimport.operators.checks import refuse
 
 _MUTABLE = (list, dict, set, deque, bytearray, np.ndarray, array.array)
 
@@ -33,4 +34,6 @@ def before_mutation(obj: Any, what: str) -> None:
     heap.before_container(obj)
     trace = observer.current()
     if trace is not None:
+        if heap.in_symbolic_body() and isinstance(obj, (deque, bytearray, array.array)):
+            refuse(f"changes a {type(obj).__name__} under a condition or in a loop over tensors")
         trace.mutate(obj, what)

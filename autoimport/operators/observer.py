@@ -49,8 +49,9 @@ class Observer(Protocol):
         """Something that is not part of the graph happens at this point of the program: fine if exactly once a launch,
         or as the branches and loops that are being built have it."""
 
-    def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
-        """Whether the change `obj.method(*args)` of an old container will be made after each launch instead of now."""
+    def logs(self, obj: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any] | None:
+        """The result, in a tuple, of the change `obj.method(*args)` of an old container if it will be made after each
+        launch instead of now; else None."""
 
     def mutate(self, obj: Any, what: str) -> None:
         """`obj` (a list, dict, set, array, ...) is about to be changed in place: fine if the trace made it."""

@@ -162,6 +162,8 @@ class Caller:
 
     def _seen(self, value: Any) -> Any:
         """An argument for code that is not converted, and may join or compare containers: with all its items read."""
+        if type(value) is collections.deque and self._is_old(value):
+            raise Unstageable("hands a deque to code that is not converted")
         return self._reader.snapshot(value) if isinstance(value, CONTAINERS) else value
 
     def _remembered(self, fn: Any, name: str) -> Any:
@@ -222,6 +224,8 @@ class Caller:
             return fn(*args, **kwargs)
         if fn is id or fn is hash:
             self._reader.identify(args[0])
+        if type(owner) is collections.deque and self._reader.source_of(owner) is not None:
+            raise Unstageable("reads a deque that was made outside this function")
         if isinstance(owner, CONTAINERS) and self._reader.source_of(owner) is not None:
             # Methods that change their object have been sorted out by the operators.
             fn = getattr(self._reader.snapshot(owner), fn.__name__)

@@ -36,6 +36,13 @@ class Entry:
     commit: Callable[[Any, Any, Any], None]
 
 
+@dataclass(frozen=True)
+class Held:
+    """What is at a source when the graph is launched, whatever a branch makes of it."""
+
+    source: Source
+
+
 def set_item(holder: Any, key: Any, value: Any) -> None:
     """`holder[key] = value`."""
     holder[key] = value
@@ -63,6 +70,7 @@ class Log:
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, int, Any], Entry] = {}
+        self._hidden: set[int] = set()
 
     def attribute(self, obj: Any, at: Source, name: str, value: Any) -> None:
         """`obj.name = value`."""
@@ -106,7 +114,16 @@ class Log:
 
     def touches(self, holder: Any) -> bool:
         """Whether an item of a container, or the container, was changed."""
-        return any(kind != "attribute" and identity == id(holder) for kind, identity, _ in self.entries)
+        changed = any(kind != "attribute" and identity == id(holder) for kind, identity, _ in self.entries)
+        return changed or self.hides(holder)
+
+    def hide(self, holder: Any) -> None:
+        """A call will change a container after the launch: what is in it is not known from here on."""
+        self._hidden.add(id(holder))
+
+    def hides(self, holder: Any) -> bool:
+        """Whether there is such a call."""
+        return id(holder) in self._hidden
 
 
 class Logged(heap.Place):

@@ -173,7 +173,7 @@ class Reader:
             return self._composite(value, source)
         if is_numpy(value):
             return self._array(value, source)
-        if isinstance(value, _HIDES_CONTENTS):
+        if isinstance(value, _HIDES_CONTENTS) and cls is not collections.deque:
             raise Unstageable(f"reads {source.text}, a {cls.__name__}, which may change unseen")
         if isinstance(value, _NUMBERS) and not isinstance(value, enum.Enum):
             self._guard_number(value, source)

@@ -25,6 +25,7 @@ from autoimport.staging import objects, trust
 from autoimport.staging.arrays import Array
 from autoimport.staging.host import Host
 from autoimport.staging.launch import Build
+from autoimport.staging.log import Held
 from autoimport.staging.reading import SCALARS, Reader
 from autoimport.staging.sources import Source
 from autoimport.staging.values import Shape
@@ -58,6 +59,8 @@ class ResultPlan:
             return self._text(value)
         if type(value) is Later:
             return self._once(value, lambda: self._text(value))
+        if type(value) is Held:
+            return self.old(value.source)
         if type(value) is Verbatim:
             return lambda old, new: value
         value = lists.stand_in(value)

@@ -7,6 +7,7 @@ gives up (Unstageable) before anything happens that would have to happen at ever
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import threading
 import types
@@ -35,6 +36,7 @@ from autoimport.staging.arrays import Array, warnings_as_errors
 from autoimport.staging.calling import Caller
 from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
+from autoimport.staging.mutations import Mutations
 from autoimport.staging.ours import gated, harmless
 from autoimport.staging.randomness import Draws
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
@@ -71,6 +73,7 @@ class Trace(observer.Observer):
         self._graph: Any = None
         self.log = Log()
         self.reader = Reader(lambda: self._graph, changing, self.log.touches)
+        self._mutations = Mutations(self.reader, self.log, self.happens)
         self._caller = Caller(self.reader)
         self._draws = Draws(self.reader.builder, lambda: self._graph)
         self._namespace = namespace
@@ -133,10 +136,16 @@ class Trace(observer.Observer):
         return self.reader.attribute(obj, name) if written is MISSING else written
 
     def read_item(self, obj: Any, key: Any) -> Any:
+        if type(obj) is collections.deque:
+            self._made_here(obj, "reads an item of")
         if not isinstance(obj, CONTAINERS):
             return obj[key]
+        if self.log.hides(obj):
+            self._made_here(obj, "changes and then reads")
         if self.log.touches(obj):
             tail = self.log.tail(obj)
+            if type(obj) is list and type(key) is int and key < 0 and not tail:
+                key = self._mutations.position(obj, key)
             if type(key) is int and -len(tail) <= key < 0:
                 return tail[key]
             written = MISSING if isinstance(key, slice) else self.log.read("item", obj, key)
@@ -196,7 +205,9 @@ class Trace(observer.Observer):
         source = self.reader.source_of(obj)
         if source is None:
             obj[key] = value
-        elif type(obj) is dict and type(key) in SCALARS:
+        elif type(obj) is list and type(key) is int:
+            self._mutations.store(obj, source, key, value)
+        elif type(obj) is dict and type(key) in SCALARS and not self.log.hides(obj):
             self.happens(f"changes {source.text}")
             self._changes(self.reader.item_source(source, key), value)
             self.log.item(obj, source, key, value)
@@ -253,13 +264,8 @@ class Trace(observer.Observer):
             self.reader.builder.require(at, f"{name!r} not in {{v}}", f"had no {name!r}")
         return Logged(self.log, "item", Entry(holder, at, name, before, log.set_item))
 
-    def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
-        source = self.reader.source_of(obj)
-        if source is None or method != "append" or not isinstance(obj, list):
-            return False
-        self.happens(f"changes {source.text}")
-        self.log.append(obj, source, args[0])
-        return True
+    def logs(self, obj: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any] | None:
+        return self._mutations.change(obj, method, args, kwargs)
 
     def mutate(self, obj: Any, what: str) -> None:
         if type(obj) is Array:
@@ -271,8 +277,10 @@ class Trace(observer.Observer):
     # Calls ------------------------------------------------------------------------------------------------------
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        if isinstance(fn, types.MethodType) and fn.__name__ == "append" and self.logs(fn.__self__, "append", args):
-            return None
+        if isinstance(fn, types.MethodType) and fn.__name__ == "append":
+            logged = self.logs(fn.__self__, "append", args, kwargs)
+            if logged is not None:
+                return logged[0]
         result = acts.make(fn, args, kwargs, self.reader)
         if result is not acts.NOT_AN_ACT:
             return result

@@ -26,8 +26,8 @@ class Printing(Watcher):
         super().__init__()
         self.printed: list[Any] = []
 
-    def prints(self, printed: Any) -> None:
-        self.printed.append(printed)
+    def acts(self, acted: Any) -> None:
+        self.printed.append(acted)
 
 
 def evaluated(value: Any) -> Any:
@@ -64,9 +64,10 @@ def after_launch(fn: Callable[..., Any], *args: Any) -> tuple[Any, list[Any]]:
 
 
 def lines(printed: list[Any]) -> list[str]:
-    """What calls of `print` with these arguments write."""
+    """What these calls of `print` write."""
     calls = [call for call in printed if call is not None]
-    return [kwargs.get("sep", " ").join(map(str, args)) for args, kwargs in calls]
+    assert all(call.func is print for call in calls)
+    return [call.keywords.get("sep", " ").join(map(str, call.args)) for call in calls]
 
 
 class Point(NamedTuple):

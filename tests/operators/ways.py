@@ -96,8 +96,8 @@ class Watcher(observer.Observer):
     def caught(self, error: BaseException) -> None:
         self.seen.append(("caught", type(error)))
 
-    def logs(self, obj: Any, method: str, args: tuple[Any, ...]) -> bool:
-        return False
+    def logs(self, obj: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any] | None:
+        return None
 
     def place(self, kind: str, holder: Any, name: Any) -> Any:
         return None
@@ -111,8 +111,8 @@ class Watcher(observer.Observer):
     def stream(self, file: Any) -> Any:
         return file
 
-    def prints(self, printed: Any) -> None:
-        self.seen.append(("prints", printed))
+    def acts(self, acted: Any) -> None:
+        self.seen.append(("acts", acted))
 
     def complete(self, outputs: list[Any]) -> list[Any]:
         return outputs
