@@ -15,6 +15,7 @@ logging and warnings.
 from __future__ import annotations
 
 import builtins
+import collections
 import contextlib
 import dataclasses
 import inspect
@@ -33,7 +34,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import gate, log, randomness, registry, tf_internals, trust
+from autoimport.staging import gate, log, objects, randomness, registry, tf_internals, trust
 from autoimport.staging.launch import EAGER, MISS, Specialisation
 
 # In units in the last place of the largest value of a tensor; with fidelity = "fast" TensorFlow may do as it likes.
@@ -276,6 +277,8 @@ class Places:
     def differences(self, changes: list[Any]) -> Iterator[Difference]:
         """Where the changes that a graph would make are not those that plain Python has made since."""
         told: set[tuple[int, Any]] = set()
+        # Calls that change a container name it first; what becomes of it is not looked at.
+        called = {id(value.args[0]) for *_, value, store in changes if store is log.act and value and value.args}
         for holder, key, value, store in changes:
             if store is log.extend:
                 told.add((id(holder), None))
@@ -284,13 +287,15 @@ class Places:
                 told.add((id(holder), key))
                 yield from compare(f"what it stores to {key or 'a variable outside'}", value, _read(holder, key))
         for holder, name, before in self.held:
+            if id(holder) in called:
+                continue
             now = _contents(holder)
             for key in before.keys() | now.keys():
                 is_other = before.get(key, MISSING) is not now.get(key, MISSING)
                 if is_other and (id(holder), key) not in told and list(compare("", before.get(key), now.get(key))):
                     yield Difference(f"{name}{key or ''}, which it changes", "unchanged", _short(now.get(key)))
         for items, name, length in self.lengths:
-            if len(items) != length and (id(items), None) not in told:
+            if len(items) != length and (id(items), None) not in told and id(items) not in called:
                 yield Difference(f"the length of {name}", str(length), str(len(items)))
 
 
@@ -336,10 +341,18 @@ def compare(where: str, ours: Any, theirs: Any) -> Iterator[Difference]:
             yield Difference(f"the length of {where}", str(len(ours)), str(len(theirs)))
         for index, (mine, their) in enumerate(zip(ours, theirs, strict=False)):
             yield from compare(f"{where}[{index}]", mine, their)
-    elif dataclasses.is_dataclass(ours) and not isinstance(ours, type):
-        yield from compare(where, vars(ours), vars(theirs))
+    elif isinstance(ours, collections.deque):
+        yield from compare(where, [*ours, ours.maxlen], [*theirs, theirs.maxlen])
+    elif (held := objects.attributes(ours)) is not None and _is_new_each_time(ours):
+        yield from compare(where, held, objects.attributes(theirs))
     elif ours != theirs:  # objects are equal if they are the same, unless their class knows better
         yield Difference(where, _short(ours), _short(theirs))
+
+
+def _is_new_each_time(value: Any) -> bool:
+    """Whether it tells nothing that two objects of this class are two."""
+    cls: Any = type(value)
+    return dataclasses.is_dataclass(cls) or cls.__eq__ is object.__eq__
 
 
 def _compare_arrays(where: str, ours: Any, theirs: Any) -> Iterator[Difference]:

@@ -19,6 +19,10 @@ HONEST = """
     w = tf.Variable([1., 2.])
     rate = .5
     H = []
+    import collections
+    Q, D, S, T = [], collections.deque(maxlen=3), set(), {}
+    class Pair:
+        def __init__(self, a, b): self.a, self.b = a, b
     class Trainer:
         def __init__(self):
             self.step, self.last = 0, None
@@ -31,6 +35,8 @@ HONEST = """
             w.assign_sub(.01 * tape.gradient(loss, w))
             self.last = loss
             H.append(float(loss))
+            Q.insert(0, k); D.appendleft(loss); S.add(self.step); T.update(step=self.step); T.setdefault("k", k)
+            self.kept = Pair(loss.numpy(), [x.numpy()])
             print("step", self.step, f"{loss:.3f}")
             assert loss < 60., f"{loss:.1f}"
             return {"loss": loss, "k": k, "more": more}
@@ -38,7 +44,7 @@ HONEST = """
         t = Trainer()
         for i in range(9):
             attempt(t.train, tf.constant([1., float(i)]), i, k=3, z=4)
-            show(t.step, t.last, rate, H, w)
+            show(t.step, t.last, rate, H, w, Q, list(D), S, T, vars(t.kept))
 """
 
 
@@ -152,7 +158,7 @@ def lose(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forget_appends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Trace, "logs", lambda self, obj, method, args: True)
+    monkeypatch.setattr(Trace, "logs", lambda self, obj, method, args, kwargs: (None,))
 
 
 def assign_twice(monkeypatch: pytest.MonkeyPatch) -> None:
