@@ -218,10 +218,8 @@ class Effects:
             return Verdict(EFFECT, node)
         if isinstance(node, gast.AnnAssign) and at_module_level:
             return Verdict(EFFECT, node)  # annotations are evaluated there, and kept
-        if isinstance(node, gast.For) and not self.is_short(node.iter):
-            return Verdict(EFFECT, node.iter)
-        if isinstance(node, gast.While) and not self.calls_library(node.test):
-            return Verdict(EFFECT, node.test)
+        if self.is_long(node):
+            return Verdict(EFFECT, getattr(node, "iter", None) or getattr(node, "test", None))
         if isinstance(node, gast.Assign) and isinstance(node.value, gast.Lambda):
             return Verdict(UNKNOWN, node)
         if isinstance(node, gast.With):
@@ -271,6 +269,16 @@ class Effects:
         if name == "zip":
             return any(_means_gradients(arg) or self.is_short(arg) for arg in iterable.args)
         return name in ("enumerate", "reversed") and bool(iterable.args) and self.is_short(iterable.args[0])
+
+    def is_long(self, loop: gast.AST) -> bool:
+        """Whether a node is a loop that stays Python, for an unknown number of iterations."""
+        if isinstance(loop, gast.For):
+            return not self.is_short(loop.iter)
+        return isinstance(loop, gast.While) and not self.calls_library(loop.test)
+
+    def long_loops(self, body: Iterable[gast.AST]) -> Iterator[Any]:
+        """The long loops of a function."""
+        return (node for node in naming.walk_scope(body) if self.is_long(node))
 
     def calls_library(self, node: gast.AST) -> bool:
         """Whether TensorFlow or Keras is called by name in an expression."""

@@ -22,6 +22,7 @@ class FunctionFacts:
       reason, reason_line: why it has none (a coroutine, `locals()` on line 7, ...), or why it is no graph of its own;
         else None.
       has_loop: the body contains a `while` or `for` statement.
+      long_loops: first and last lines of its loops that go on for an unknown time in Python.
       kind: "function", "region", or "generator", which is a graph only as a part of its callers'.
       results: of a region the locals that are read after it, in the order in which its form returns them.
     """
@@ -34,6 +35,7 @@ class FunctionFacts:
     reason: str | None = None
     reason_line: int | None = None
     has_loop: bool = False
+    long_loops: tuple[tuple[int, int], ...] = ()
     kind: str = "function"
     results: tuple[str, ...] = ()
 

@@ -34,6 +34,7 @@ class Function:
       parent: the function around it.
       can_differ: it contains something that a graph form would do in another way.
       has_loop: a `while` or `for` statement is in its body.
+      long_loops: first and last lines of the loops that no graph could hold as a whole, filled in by `regions.py`.
       pauses: line of its first `yield` or `await`.
       frame_calls: calls of what looks at the caller's frame, as (name, line).
       code: CPython's code object, with untrue line numbers; None if it never runs (in the annotation of a local).
@@ -47,6 +48,7 @@ class Function:
     parent: Function | None
     can_differ: bool = False
     has_loop: bool = False
+    long_loops: tuple[tuple[int, int], ...] = ()
     pauses: int | None = None
     frame_calls: list[tuple[str, int]] = field(default_factory=list)
     code: CodeType | None = None

@@ -110,6 +110,7 @@ def convert_function(fn: Function, path: str, faults: Faults) -> Outcome:
         parameters=fn.parameters,
         has_form=True,
         has_loop=fn.has_loop,
+        long_loops=fn.long_loops,
     )
     against = obstacle(fn)
     if against is not None:

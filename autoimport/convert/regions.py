@@ -124,6 +124,7 @@ def find_regions(tree: ast.Module, functions: list[Function], *, is_main: bool) 
         if not fn.has_loop and fn.pauses is None and not may_repeat:
             continue
         node: Any = to_gast(fn.node)
+        fn.long_loops = tuple((loop.lineno, loop.end_lineno) for loop in effects.long_loops(node.body))
         is_hot = fn.pauses is not None or (may_repeat and effects.is_cut(node.body))
         found += _Search(effects, _function_scope(fn, node, effects)).search(fn.node.body, node.body, is_hot)
     return found

@@ -13,6 +13,7 @@ import sys
 import time
 import types
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,30 +127,28 @@ class Mind:
         return not self._site.closed and self._policy.failures == 0 and self._policy.waits
 
     def _waits_for_caller(self, frame: types.FrameType) -> bool:
-        """Whether a caller may soon become one larger graph, which is better than this one.
-
-        Not for long: a caller that is called once (`def train(model): for ...`) never becomes one.
-        """
-        caller = self._candidate_above(frame)
-        if caller is None:
+        """Whether a caller may soon become one larger graph, which is better than this one."""
+        candidates = list(self._candidates_above(frame))
+        if not candidates:
             return False
+        caller, in_long_loop = min(candidates, key=lambda candidate: candidate[1])
         before, entered, times = self._deferred
         if before is not caller or entered != caller.entered:
             times = 0
         self._deferred = caller, caller.entered, times + 1
-        return times < self._policy.patience(caller.entered)
+        return times < self._policy.patience(caller.entered, in_long_loop)
 
-    def _candidate_above(self, frame: types.FrameType) -> Mind | None:
+    def _candidates_above(self, frame: types.FrameType) -> Iterator[tuple[Mind, bool]]:
+        """Such callers, the innermost first, and whether this call is made in a loop of theirs that stays Python."""
         caller = frame if self._site.kind == "region" else frame.f_back
         while caller is not None:
             for site in registry.sites_around(caller):
                 if caller is frame and not _encloses(site.facts, self._site.facts):
                     continue
                 if site.mind is not None and site.mind.is_candidate:
-                    found: Mind = site.mind
-                    return found
+                    line = caller.f_lineno
+                    yield site.mind, any(first <= line <= last for first, last in site.facts.long_loops)
             caller = caller.f_back
-        return None
 
     # Tracing ----------------------------------------------------------------------------------------------------
 

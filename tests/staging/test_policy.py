@@ -50,11 +50,13 @@ def test_the_persons_number_of_calls_is_final() -> None:
         assert first_trace(site) == 1
 
 
-def test_every_further_graph_is_earned_again(reckoning: None) -> None:
+def test_each_further_graph_waits_twice_as_long(reckoning: None) -> None:
     site = Policy(has_loop=False)
     first_trace(site)
-    assert site.another_specialisation()
-    assert first_trace(site) == policy.TRACE_COST + 1
+    waits = []
+    while site.another_specialisation():
+        waits.append(first_trace(site) - 1)
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128]
 
 
 def test_graphs_failures_and_bails_are_counted(reckoning: None) -> None:
