@@ -10,12 +10,13 @@ import tensorflow as tf
 
 from autoimport.operators import lists, math_functions, observer, operator_functions, python_builtins, sorting
 from autoimport.operators.access import iterate
+from autoimport.operators.either import Either
 from autoimport.operators.formatting import method_of_string
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Number
 from autoimport.operators.numpy_values import NumpyMethod
 from autoimport.operators.symbolic import in_graph, is_symbolic
-from autoimport.operators.undefined import Either, MaybeNone, NumberOrTensor
+from autoimport.operators.undefined import MaybeNone
 
 Operator = Callable[..., Any]
 
@@ -48,6 +49,9 @@ _OF_LISTS: dict[int, tuple[Any, Operator]] = {
 
 def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`fn(*args, **kwargs)`."""
+    either = next((arg for arg in (*args, *kwargs.values()) if isinstance(arg, Either)), None)
+    if either is not None and fn is not print and (id(fn) in _OPERATORS or _is_library(fn)):
+        return either.each(lambda part: call(fn, *_replaced(args, either, part), **_replaced(kwargs, either, part)))
     known = _OPERATORS.get(id(fn))
     if known is not None:
         return known[1](*args, **kwargs)
@@ -68,10 +72,6 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         text = method_of_string(fn, args)
         if text is not None:
             return text[0](*text[1], **kwargs)
-    if fn is tf.cast and args and isinstance(args[0], Either):
-        # Of either type, the result is of one.
-        either = args[0]
-        return tf.where(either.present, *(call(fn, x, *args[1:], **kwargs) for x in (either.value, either.other)))
     args = tuple(_argument(fn, arg) for arg in args)
     kwargs = {name: _argument(fn, arg) for name, arg in kwargs.items()}
     if fn is tf.constant:
@@ -85,6 +85,13 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         return trace.call(fn, args, kwargs)
     # AutoGraph would convert what our converted code calls, opted in or not.
     return (observer.convert_on_demand(fn) if in_graph() else fn)(*args, **kwargs)
+
+
+def _replaced(arguments: Any, either: Either, part: Any) -> Any:
+    """Arguments with one of the values in place of both."""
+    if isinstance(arguments, dict):
+        return {name: part if arg is either else arg for name, arg in arguments.items()}
+    return tuple(part if arg is either else arg for arg in arguments)
 
 
 def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -108,8 +115,8 @@ def _argument(fn: Any, arg: Any) -> Any:
     """An argument as a library takes it: TensorFlow packs lists of tensors, not of Numbers."""
     if type(arg) is list and _is_library(fn):  # others may change the list, or keep it
         arg = lists.stand_in(arg)
-    if isinstance(arg, NumberOrTensor) or (isinstance(arg, MaybeNone) and _is_library(fn)):
-        return arg.resolve()
+    if isinstance(arg, MaybeNone) and _is_library(fn):
+        return arg.to_tensor(None)
     if type(arg) not in (list, tuple) or not _is_library(fn):
         return arg
     return packed(arg)
@@ -122,7 +129,7 @@ def _is_library(fn: Any) -> bool:
 
 def packed(values: Any) -> Any:
     """A list or tuple with its Numbers as tensors of the dtype of the tensors beside them."""
-    if not any(isinstance(value, Number) or type(value) in (list, tuple) for value in values):
+    if not any(isinstance(value, (Number, MaybeNone)) or type(value) in (list, tuple) for value in values):
         return values
     dtypes = [value.dtype for value in values if isinstance(value, (tf.Tensor, tf.Variable))]
     kinds = {value.kind if isinstance(value, Number) else type(value) for value in values}
@@ -132,6 +139,8 @@ def packed(values: Any) -> Any:
             if dtypes:
                 return value.cast(dtypes[0])
             return tf.cast(value.tensor, tf.float32) if float in kinds else tf.convert_to_tensor(value)
+        if isinstance(value, MaybeNone):
+            return value.to_tensor(dtypes[0] if dtypes else None)
         return packed(value) if type(value) in (list, tuple) else value
 
     return type(values)(convert(value) for value in values)

@@ -19,13 +19,13 @@ from autoimport.operators.accumulators import is_accumulated, widened
 from autoimport.operators.checks import fail_if, negation
 from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
 from autoimport.operators.driver import Driver
+from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
 from autoimport.operators.growing import known_length, plain_list
 from autoimport.operators.loops_over import driver_over, is_python_zip, python_items
 from autoimport.operators.predicates import predicate
 from autoimport.operators.structures import Leaf, Node, capture, promote, unbounded
 from autoimport.operators.symbolic import is_symbolic
-from autoimport.operators.undefined import NumberOrTensor
 from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error
 
 Options = Mapping[str, Any] | None
@@ -352,7 +352,8 @@ class _Loop:
             if observer.current() is None or self.driver.is_sure:
                 return tensor
             name = [*self.names, *map(str, self.places)][k]
-            return NumberOrTensor(name, tensor, self.driver.more(*self.driver.start))
+            start = self.nodes[k].build(iter([leaf.make() for leaf in self.nodes[k].flat()]))
+            return Either(name, tensor, start, self.driver.more(*self.driver.start))
         length = self.lengths.get(k)
         return value if length is None or length > _PLAIN_LIST else plain_list(value[0], length) or value
 

@@ -197,7 +197,7 @@ class Known:
 
 
 class Outranking:
-    """A value with operators of its own that know what to make of a Number: see numpy_values."""
+    """A value with operators of its own that know what to make of a Number: see numpy_values, undefined."""
 
     __slots__ = ()
 

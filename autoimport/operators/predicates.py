@@ -8,10 +8,11 @@ import tensorflow as tf
 
 from autoimport.operators import observer
 from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.either import Either
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import Number
 from autoimport.operators.symbolic import is_symbolic
-from autoimport.operators.undefined import Either, MaybeNone, NumberOrTensor
+from autoimport.operators.undefined import MaybeNone
 
 _ALWAYS_TRUE = (tf.SparseTensor, tf.IndexedSlices, tf.RaggedTensor, tf.TensorArray)  # no `__bool__`, no `__len__`
 _AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
@@ -25,8 +26,6 @@ def predicate(condition: Any) -> Any:
     """
     if not is_symbolic(condition):
         return tf.constant(bool(condition))
-    if isinstance(condition, NumberOrTensor):
-        return predicate(condition.value)
     if isinstance(condition, Either):
         return tf.where(condition.present, predicate(condition.value), predicate(condition.other))
     if isinstance(condition, MaybeNone):

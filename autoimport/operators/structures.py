@@ -12,13 +12,14 @@ from typing import Any
 
 import tensorflow as tf
 
+from autoimport.operators.either import Either
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import TensorList
 from autoimport.operators.number_arithmetic import FAR
 from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.text import Text
-from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
+from autoimport.operators.undefined import MaybeNone, MaybeUndefined, Undefined
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +111,7 @@ def describe(node: Node) -> str:
         inner = describe(node.children[0])
         if node.label[0] is Either:
             return f"{inner} or {describe(node.children[1])}"
-        others = {MaybeNone: "None", NumberOrTensor: "a Python number", MaybeUndefined: "nothing"}
+        others = {MaybeNone: "None", MaybeUndefined: "nothing"}
         return f"{others[node.label[0]]} or {inner}"
     if isinstance(node.value, Undefined) or node.value is MISSING:
         return "no value"

@@ -20,10 +20,11 @@ import tensorflow as tf
 
 from autoimport.operators import access, heap, observer
 from autoimport.operators.checks import refuse
+from autoimport.operators.either import Either
 from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.symbolic import is_symbolic
-from autoimport.operators.undefined import Either, MaybeNone, NumberOrTensor
+from autoimport.operators.undefined import MaybeNone
 
 PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented)})
 # Values of a graph that are shown as their eager twins are, once their tensors are known.
@@ -167,8 +168,6 @@ def catch(x: Any, how: Callable[[Any], str] | None = str) -> Any:
         return x
     if cls is list:
         x = stand_in(x)
-    if isinstance(x, NumberOrTensor):
-        return x.resolve()
     if isinstance(x, Either):
         return Either(x.name, catch(x.value, how), catch(x.other, how), x.present)
     if isinstance(x, MaybeNone):

@@ -2,20 +2,20 @@
 
 A local that Python may find unbound is an `Undefined` in a graph form. Where only one branch of a symbolic
 conditional assigns it, or a symbolic loop may run zero times, nobody knows before the graph runs: it becomes a
-`MaybeUndefined`, a value with a flag. `MaybeNone` is the same for a variable that is None or a tensor, and `Either` for
-one of two values that no tensor can hold both of.
+`MaybeUndefined`, a value with a flag. `MaybeNone` is the same for a variable that is None or a tensor.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import tensorflow as tf
 
 from autoimport.operators import observer
-from autoimport.operators.checks import fail_if, refuse
-from autoimport.operators.numbers import DTYPES, Number
+from autoimport.operators.checks import fail_if
+from autoimport.operators.numbers import Number, Outranking
 from autoimport.operators.symbolic import register
 
 
@@ -67,7 +67,7 @@ class MaybeUndefined(_Maybe):
 
 
 @register
-class MaybeNone(_Maybe):
+class MaybeNone(_Maybe, Outranking):
     """None, or `value` if the tensor `present` is true.
 
     `is None` asks the flag; every other use takes the value, with a check that it is there.
@@ -86,9 +86,11 @@ class MaybeNone(_Maybe):
         """The value as a tensor, of `dtype` if that is not None."""
         return tf.convert_to_tensor(self.resolve(), dtype)
 
-    def with_operand(self, other: Any) -> Any:
-        """The value for an operation with `other`."""
-        return self.resolve()
+    def compute(self, name: str, others: Sequence[Any]) -> Any:
+        """What the special method `name` gives."""
+        others = [other.resolve() if isinstance(other, MaybeNone) else other for other in others]
+        found = getattr(self.resolve(), name, None)
+        return NotImplemented if found is None else found(*others)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -104,14 +106,7 @@ class MaybeNone(_Maybe):
 
 def _forward(name: str) -> Any:
     def method(self: MaybeNone, *others: Any) -> Any:
-        if isinstance(self, Either):
-            result = self.compute(name, others)
-            if result is not NotImplemented:
-                return result
-        others = tuple(other.resolve() if isinstance(other, MaybeNone) else other for other in others)
-        value = self.with_operand(others[0] if others else None)
-        found = getattr(value, name, None)
-        return NotImplemented if found is None else found(*others)
+        return self.compute(name, others)
 
     method.__name__ = name
     return method
@@ -124,94 +119,6 @@ for _name in (
     *("__lt__", "__le__", "__gt__", "__ge__", "__neg__", "__pos__", "__abs__", "__invert__"),
 ):
     setattr(MaybeNone, _name, _forward(_name))
-
-
-class NumberOrTensor(MaybeNone):
-    """A Python number or, if `present` is true, a tensor: `value` is the tensor, or the number as such a tensor.
-
-    Which it is does not matter for its truth, nor where it meets a tensor of the same type. Every other use is checked
-    to find the tensor. It exists in traces of our own only; in the person's graphs such a value is simply a tensor.
-    """
-
-    __slots__ = ()
-
-    def complaint(self) -> str:
-        return f"{self.name} is a Python number, elsewhere a tensor"
-
-    def is_none(self) -> Any:
-        return False
-
-    def to_tensor(self, dtype: Any) -> Any:
-        if dtype is None and self.value.dtype not in (tf.int32, tf.float32, tf.bool):
-            return self.resolve()  # otherwise that is what TensorFlow makes of the number, too
-        if dtype not in (None, self.value.dtype):  # an error for the tensor, fine for the number
-            refuse(self.complaint())
-        return self.value
-
-    def with_operand(self, other: Any) -> Any:
-        if not isinstance(other, (tf.Tensor, tf.Variable)):
-            return self.resolve()
-        return self.to_tensor(other.dtype)
-
-
-class Either(MaybeNone):
-    """`value` if `present` is true, else `other`: values of types that no tensor can hold both of.
-
-    Two Python numbers of different types are computed with, and converted, side by side. Of other values every use is
-    checked to find `value`. It exists in traces of our own only.
-    """
-
-    __slots__ = ("other",)
-
-    def __init__(self, name: str, value: Any, other: Any, present: tf.Tensor) -> None:
-        super().__init__(name, value, present)
-        self.other = other
-
-    def complaint(self) -> str:
-        return f"{self.name} is of another type"
-
-    def is_none(self) -> Any:
-        return False
-
-    def numbers(self) -> tuple[Number, Number] | None:
-        """Both values, if they are Python numbers."""
-        both = [_number(part) for part in (self.value, self.other)]
-        return None if both[0] is None or both[1] is None else (both[0], both[1])
-
-    def to_tensor(self, dtype: Any) -> Any:
-        both = self.numbers()
-        if both is None or dtype is None:
-            return super().to_tensor(dtype)
-        return tf.where(self.present, both[0].cast(dtype), both[1].cast(dtype))
-
-    def compute(self, name: str, others: tuple[Any, ...]) -> Any:
-        """What the method `name` gives, of each of the two numbers."""
-        both = self.numbers()
-        if both is None or any(_number(other) is None for other in others):
-            return NotImplemented
-        left, right = (getattr(Number, name)(part, *others) for part in both)
-        if left is NotImplemented or right is NotImplemented:
-            return NotImplemented
-        if left.kind is right.kind:
-            bounds = min(left.low, right.low), max(left.high, right.high)
-            return Number(left.kind, tf.where(self.present, left.tensor, right.tensor), *bounds)
-        return Either(self.name, left, right, self.present)
-
-    def with_operand(self, other: Any) -> Any:
-        if self.numbers() is None or not isinstance(other, (tf.Tensor, tf.Variable)):
-            return self.resolve()
-        return self.to_tensor(other.dtype)
-
-    def __getattr__(self, name: str) -> Any:
-        if self.numbers() is not None and not hasattr(float, name):
-            raise AttributeError(name)
-        return super().__getattr__(name)
-
-
-def _number(value: Any) -> Number | None:
-    if isinstance(value, Number):
-        return value
-    return Number.of(value) if type(value) in DTYPES else None
 
 
 def _to_tensor(value: MaybeNone, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from autoimport.operators import observer
+from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, TypesDiffer
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import Leaf as ItemLeaf
@@ -22,7 +23,7 @@ from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.structures import Leaf, Node, as_number, build_container, capture, describe, fits, variant
 from autoimport.operators.text import Text
-from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor, Undefined
+from autoimport.operators.undefined import MaybeNone, MaybeUndefined, Undefined
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), tf.DType, tf.TensorShape)
 
@@ -70,8 +71,6 @@ class Unifier:
                 return self._either(name, left, right)
             if left.kind == right.kind == "container":
                 return self._containers(name, left, right)
-            if _is_maybe(left, NumberOrTensor) or _is_maybe(right, NumberOrTensor):
-                return self._number_or_tensor(name, left, right)
             return self._single(name, left, right)
         except Mismatch:
             # A loop would have to carry both, whatever an iteration does with them: its first iteration is taken out.
@@ -152,26 +151,6 @@ class Unifier:
             Node("container", label, None, (fn, nothing, right)),
         )
 
-    def _number_or_tensor(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
-        """A Python number on one side and a tensor on the other, or that already."""
-        dtypes = [_inner(node).leaves[0].dtype for node in (left, right) if _inner(node).kind == "tensor"]
-
-        def split(node: Node) -> tuple[Node, Leaf]:
-            if _is_maybe(node, NumberOrTensor):
-                return node.children[0], node.leaves[0]
-            node = _numeric(node)
-            if node.kind == "number" and _is_weak(node.label, dtypes[0]):
-                return _weak_tensor(node, dtypes[0]), _flag(False)
-            return node, _flag(True)
-
-        (value_left, flag_left), (value_right, flag_right) = split(left), split(right)
-        if value_left.kind != "tensor" or value_right.kind != "tensor":
-            raise Mismatch(describe(left), describe(right))
-        values = self._single(name, value_left, value_right)
-        nodes = [Node("maybe", (NumberOrTensor, name), None, (value,), (flag,))
-                 for value, flag in zip(values, (flag_left, flag_right), strict=True)]  # fmt: skip
-        return nodes[0], nodes[1]
-
     def _single(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
         if _equal_constants(left, right):
             return left, left
@@ -187,7 +166,7 @@ class Unifier:
             if number.kind != "number" or tensor.kind != "tensor" or not _is_weak(number.label, tensor.leaves[0].dtype):
                 continue
             if self.identity and observer.current() is not None:
-                return self._number_or_tensor(name, a, b)
+                break
             self.weak = True
             promoted = _weak_tensor(number, tensor.leaves[0].dtype)
             return self._single(name, *((promoted, b) if number is a else (a, promoted)))
@@ -291,10 +270,6 @@ def _split(node: Node, cls: type, absent: Callable[[Node], bool]) -> tuple[Node 
 
 def _flag(value: bool) -> Leaf:
     return Leaf(lambda: tf.constant(value), tf.bool, tf.TensorShape([]))
-
-
-def _inner(node: Node) -> Node:
-    return node.children[0] if node.kind == "maybe" else _numeric(node)
 
 
 def _equal_constants(left: Node, right: Node) -> bool:

@@ -15,12 +15,13 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import lists
+from autoimport.operators.either import Either
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.heap import MISSING
 from autoimport.operators.numbers import Number
 from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.text import Text, Verbatim
-from autoimport.operators.undefined import Either, MaybeNone, MaybeUndefined, NumberOrTensor
+from autoimport.operators.undefined import MaybeNone, MaybeUndefined
 from autoimport.staging import objects, trust
 from autoimport.staging.arrays import Array
 from autoimport.staging.host import Host
@@ -75,8 +76,6 @@ class ResultPlan:
             return self._once(value, lambda: self._numpy(value))
         if isinstance(value, Number):
             return self._number(value)
-        if isinstance(value, NumberOrTensor):
-            return self.plan(value.resolve())
         if isinstance(value, Either):
             return self._either(value)
         if isinstance(value, MaybeNone):

@@ -8,9 +8,10 @@ import pytest
 import tensorflow as tf
 
 import autoimport.operators as ops
+from autoimport.operators.either import Either
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
-from autoimport.operators.undefined import MaybeNone, MaybeUndefined, NumberOrTensor
+from autoimport.operators.undefined import MaybeNone, MaybeUndefined
 from tests.operators.ways import Bailed, in_function, in_session, in_trace
 
 
@@ -67,20 +68,36 @@ def test_none_or_a_tensor_has_pythons_truth() -> None:
     assert [in_trace(fn, *map(tf.constant, case)) for case in cases] == [1, 0, 0]
 
 
-def test_a_number_or_tensor_is_checked_only_where_it_matters() -> None:
-    def value(x: Any) -> Any:
-        return NumberOrTensor("x", x, tf.constant(False))
+def test_a_number_or_a_tensor_is_computed_with_as_what_it_is() -> None:
+    def use(x: Any, there: Any) -> Any:
+        value = Either("v", x, 0.7, there)
+        parts = [0.1 * value * x, value + x, x * value, abs(value), -value, value / 3.0, ops.call(tf.square, value)]
+        return [tf.convert_to_tensor(part, tf.float32) for part in parts]
 
-    x = tf.constant(2.0)
+    def eager(value: Any, x: Any) -> Any:
+        parts = [0.1 * value * x, value + x, x * value, abs(value), -value, value / 3.0, tf.square(value)]
+        return [tf.convert_to_tensor(part, tf.float32) for part in parts]
 
-    def same_type(x):
-        return (value(x) + x, x * value(x), ops.not_(value(x)), ops.if_exp(value(x), lambda: x, lambda: -x))
+    x = tf.constant(0.1)
+    for there, value in ((True, x), (False, 0.7)):
+        assert in_trace(use, x, tf.constant(there)) == [float(part) for part in eager(value, x)]
 
-    assert in_trace(same_type, x) == (4.0, 4.0, False, 2.0)
-    assert in_trace(lambda x: tf.square(value(x)), x) == 4.0
+
+def test_a_number_or_a_tensor_has_the_truth_of_what_it_is() -> None:
+    def fn(x, there):
+        value = Either("v", x, 0.0, there)
+        return ops.not_(value), ops.if_exp(value, lambda: x, lambda: -x), ops.call(isinstance, value, float)
+
+    assert in_trace(fn, tf.constant(2.0), tf.constant(True)) == (False, 2.0, False)
+    assert in_trace(fn, tf.constant(2.0), tf.constant(False)) == (True, -2.0, True)
+
+
+def test_what_only_one_of_two_values_can_do_is_checked() -> None:
+    def fn(x, there):
+        return Either("v", x, 0.7, there).shape[0] * x
+
+    assert in_trace(fn, tf.constant([3.0]), tf.constant(True)) == [3.0]
     with pytest.raises(Bailed):
-        in_trace(lambda x: value(x) * 2, x)
-    double = tf.constant(2.0, tf.float64)
-    for use in (lambda x: value(x) + double, lambda x: double * value(x)):
-        with pytest.raises(Unstageable):
-            in_trace(use, x)
+        in_trace(fn, tf.constant([3.0]), tf.constant(False))
+    with pytest.raises(Unstageable):
+        in_trace(lambda x: Either("v", x, 0.7, tf.constant(True)) + tf.constant(1.0, tf.float64), tf.constant(1.0))
