@@ -200,19 +200,17 @@ class Effects:
         """The kind of a statement as part of a region."""
         worst = Verdict()
         for node in _in_order(statement):
-            verdict = self._as_part(node, statement, at_module_level)
+            verdict = self._as_part(node, at_module_level)
             if verdict.kind > worst.kind:
                 worst = verdict
             if worst.kind == EFFECT:
                 break
         return worst
 
-    def _as_part(self, node: gast.AST, statement: gast.AST, at_module_level: bool) -> Verdict:
+    def _as_part(self, node: gast.AST, at_module_level: bool) -> Verdict:
         if isinstance(node, (*naming.DEFINITIONS, gast.Import, gast.ImportFrom, gast.Global, gast.Nonlocal)):
             return Verdict(EFFECT, node)
-        if isinstance(node, (*YIELDS, *AWAITS, gast.Return, gast.Try, gast.TryStar)):
-            return Verdict(EFFECT, node)
-        if isinstance(node, (gast.Break, gast.Continue)) and not _inside_loop(node, statement):
+        if isinstance(node, (*YIELDS, *AWAITS, gast.Try, gast.TryStar)):
             return Verdict(EFFECT, node)
         if isinstance(node, gast.Delete) and any(isinstance(target, gast.Name) for target in node.targets):
             return Verdict(EFFECT, node)
@@ -383,14 +381,6 @@ def _in_order(statement: gast.AST) -> Iterator[gast.AST]:
         yield node
         if not isinstance(node, naming.DEFINITIONS):
             stack.extend(reversed(children(node)))
-
-
-def _inside_loop(jump: gast.AST, statement: gast.AST) -> bool:
-    """Whether the loop that `jump` belongs to is part of the statement."""
-    return any(
-        isinstance(node, (gast.For, gast.While)) and any(part is jump for child in node.body for part in walk(child))
-        for node in _in_order(statement)
-    )
 
 
 def lasting_captures(roots: Iterable[gast.AST]) -> set[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import CodeType
 
+# How a region is left: see region_jumps.
+FELL_THROUGH, CONTINUES, BREAKS, RETURNS = range(4)
+
 
 @dataclass(frozen=True)
 class FunctionFacts:
@@ -24,7 +27,8 @@ class FunctionFacts:
       has_loop: the body contains a `while` or `for` statement.
       long_loops: first and last lines of its loops that go on for an unknown time in Python.
       kind: "function", "region", or "generator", which is a graph only as a part of its callers'.
-      results: of a region the locals that are read after it, in the order in which its form returns them.
+      results: of a region the locals that are read after it, in the order in which its form returns them (behind what
+        `region_jumps` says, where jumps lead out of it).
     """
 
     name: str

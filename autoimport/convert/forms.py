@@ -20,9 +20,11 @@ from typing import Any, cast
 
 import gast
 
+from autoimport.convert.facts import FELL_THROUGH
 from autoimport.convert.functions import Function
 from autoimport.convert.graph_form import Context, graph_form
 from autoimport.convert.parse import FunctionNode, compile_tree, quietly
+from autoimport.convert.region_jumps import answer_jumps
 from autoimport.convert.regions import Region
 from autoimport.convert.trees import to_ast, to_gast
 
@@ -49,6 +51,7 @@ class Blueprint:
       first_parameter: what `super()` without arguments takes as its object.
       flags: the compiler's flags for the `from __future__` imports of the module.
       line, column: where the code object begins.
+      answers: of a region with jumps out of it, the results that go with each.
     """
 
     node: FunctionNode
@@ -61,6 +64,7 @@ class Blueprint:
     flags: int
     line: int
     column: int
+    answers: tuple[str, ...] | None = None
 
 
 def function_blueprint(fn: Function) -> Blueprint:
@@ -86,6 +90,8 @@ def region_blueprint(region: Region, flags: int) -> Blueprint:
     names, owner = region.crossing, region.owner
     first, last = region.statements[0], region.statements[-1]
     results: list[ast.expr] = [ast.Name(id=name, ctx=ast.Load()) for name in names.results]
+    if names.jumps:
+        results = [ast.Constant(FELL_THROUGH), ast.Constant(None), *results]
     declared: list[ast.stmt] = [ast.Global(names=list(names.globals))] if names.globals else []
     if names.nonlocals:
         declared.append(ast.Nonlocal(names=list(names.nonlocals)))
@@ -105,6 +111,7 @@ def region_blueprint(region: Region, flags: int) -> Blueprint:
         flags,
         first.lineno,
         first.col_offset,
+        names.results if names.jumps else None,
     )
 
 
@@ -139,6 +146,8 @@ def definition(plan: Blueprint) -> gast.FunctionDef:
         value = ast.copy_location(ast.Return(value=node.body), node.body)
         node = ast.copy_location(_def("<lambda>", node.args, [value]), node)
     copy = to_gast(node)
+    if plan.answers is not None:
+        answer_jumps(copy, plan.answers)
     return _NoAsserts().visit(copy) if sys.flags.optimize else copy
 
 

@@ -7,6 +7,7 @@ compiled once with a number in place of each function's first line, by which cod
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import opcode
 import sys
@@ -85,8 +86,26 @@ def find_functions(tree: ast.Module, path: str) -> list[Function]:
 def start_of(statement: ast.stmt) -> Position | None:
     """The position of the first instruction of a statement that makes sense outside its function."""
     with quietly():
-        code = compile_tree(ast.Module(body=[statement], type_ignores=[]), "")
+        try:
+            code = compile_tree(ast.Module(body=[statement], type_ignores=[]), "")
+        except SyntaxError:  # a jump that leads out of it
+            code = compile_tree(ast.Module(body=[_head(statement)], type_ignores=[]), "")
     return _first_position(code)
+
+
+def _head(statement: Any) -> ast.stmt:
+    """A statement without its blocks."""
+    if isinstance(statement, ast.Return):
+        return cast(ast.stmt, ast.copy_location(ast.Expr(value=statement.value), statement))
+    head = copy.copy(statement)
+    nothing: list[ast.stmt] = [ast.copy_location(ast.Pass(), statement)]
+    if isinstance(head, ast.Match):
+        head.cases = [ast.match_case(pattern=part.pattern, guard=part.guard, body=nothing) for part in head.cases]
+    else:
+        head.body = nothing
+    if hasattr(head, "orelse"):
+        head.orelse = []
+    return cast(ast.stmt, head)
 
 
 def obstacle(fn: Function) -> tuple[str, int | None] | None:

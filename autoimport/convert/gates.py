@@ -15,6 +15,7 @@ import ast
 from typing import Any
 
 from autoimport.convert.functions import Function, Position, is_generator
+from autoimport.convert.region_jumps import landing
 from autoimport.convert.regions import Region
 
 
@@ -44,12 +45,14 @@ def insert_region_gate(region: Region, container: list[ast.stmt], key: str, inde
       The list that they are part of now.
     """
     names = region.crossing
-    take: ast.stmt = ast.Expr(value=_call("@take", []))
+    answer = _call("@land" if names.jumps else "@take", [])
+    take: ast.stmt = ast.Expr(value=answer)
     if names.results:
         targets: list[ast.expr] = [ast.Name(id=name, ctx=ast.Store()) for name in names.results]
-        take = ast.Assign(targets=[ast.Tuple(elts=targets, ctx=ast.Store())], value=_call("@take", []))
+        take = ast.Assign(targets=[ast.Tuple(elts=targets, ctx=ast.Store())], value=answer)
     # A name of its own: `@enter` in a code object says that the whole function has a gate.
-    gate = ast.If(test=_test("@region", key, index, names.free, names.parameters), body=[take], orelse=[])
+    test = _test("@region", key, index, names.free, names.parameters)
+    gate = ast.If(test=test, body=[take, *landing(names.jumps)], orelse=[])
     _place(gate, region.start)
     gate.orelse = list(region.statements)
     first = next(place for place, node in enumerate(container) if node is region.statements[0])

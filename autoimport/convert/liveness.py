@@ -29,12 +29,14 @@ class Place:
       known, known_after: names with a value in front of it and behind it.
       live: names whose value is read behind it.
       caught: names whose value is read where an exception in it would go.
+      target: of a jump: names whose value is read where it leads.
     """
 
     known: Known = NOTHING
     known_after: Known = NOTHING
     live: Names = NOTHING
     caught: Names = NOTHING
+    target: Names = NOTHING
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Liveness:
         """The names whose values a run of statements needs to begin with, if `results` are read after it."""
         self.is_marking = False
         try:
-            return self.backward(run, results, _Exits())
+            return self.backward(run, results, _Exits(NOTHING, results, results, results))
         finally:
             self.is_marking = True
 
@@ -201,17 +203,23 @@ class Liveness:
             return result
         return self.consume(_parts(node), live)
 
+    def jump(self, node: gast.AST, target: Names) -> Names:
+        """Note where a jump leads."""
+        if self.is_marking:
+            node.place.target |= target
+        return target
+
     def back_Return(self, node: gast.AST, live: Names, exits: _Exits) -> Names:
-        return self.consume(statement_parts(node), exits.returns)
+        return self.consume(statement_parts(node), self.jump(node, exits.returns))
 
     def back_Raise(self, node: gast.AST, live: Names, exits: _Exits) -> Names:
         return self.consume(statement_parts(node), exits.caught)
 
     def back_Break(self, node: gast.AST, live: Names, exits: _Exits) -> Names:
-        return exits.breaks
+        return self.jump(node, exits.breaks)
 
     def back_Continue(self, node: gast.AST, live: Names, exits: _Exits) -> Names:
-        return exits.continues
+        return self.jump(node, exits.continues)
 
     def back_If(self, node: gast.If, live: Names, exits: _Exits) -> Names:
         return self.consume(node.test, self.backward(node.body, live, exits) | self.backward(node.orelse, live, exits))

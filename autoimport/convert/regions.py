@@ -1,7 +1,7 @@
 """`ast` tree of a TensorFlow module -> its regions: runs of statements that may become a graph of their own.
 
     for x, y in data:
-        if @on:KEY[8] and @enter("KEY", 8, None, model, x, y): loss, = @take()
+        if @on:KEY[8] and @region("KEY", 8, None, model, x, y): loss, = @take()
         else:
             with tf.GradientTape() as tape: ...        # as written
         plot.update(loss)
@@ -16,17 +16,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gast
 
 from autoimport.convert import names as naming
-from autoimport.convert.effects import PLAUSIBLE, UNKNOWN, Effects, Verdict, lasting_captures
+from autoimport.convert.effects import EFFECT, PLAUSIBLE, UNKNOWN, Effects, Verdict, lasting_captures
 from autoimport.convert.functions import Function, Position, start_of
 from autoimport.convert.graph_form.context import mangle
 from autoimport.convert.graph_form.flow import pattern_names
 from autoimport.convert.liveness import NOTHING, Liveness, Names
+from autoimport.convert.region_jumps import jumps_out, kind_of
 from autoimport.convert.trees import to_gast, walk
 
 # With less than one call of a library, or a few operations, there is nothing to gain.
@@ -48,6 +49,7 @@ class Crossing:
       results: locals that are read behind it.
       free: cells that it uses, spelled as the compiler spells them.
       globals, nonlocals: names that it assigns and that live elsewhere.
+      jumps: how it may be left other than by its end, as in `region_jumps`.
     """
 
     parameters: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class Crossing:
     free: tuple[str, ...] = ()
     globals: tuple[str, ...] = ()
     nonlocals: tuple[str, ...] = ()
+    jumps: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)
@@ -230,7 +233,13 @@ class _Search:
         return regions
 
     def judge(self, statement: gast.AST) -> Verdict:
-        return self.effects.judge(statement, at_module_level=self.scope.owner is None)
+        owner = self.scope.owner
+        if owner is not None and owner.pauses is not None:
+            # The caller of a generator gets what it returns in other ways.
+            returned = next((jump for jump in jumps_out([statement]) if isinstance(jump, gast.Return)), None)
+            if returned is not None:
+                return Verdict(EFFECT, returned)
+        return self.effects.judge(statement, at_module_level=owner is None)
 
     def inside(self, statement: _Block, limit: int, is_hot: bool) -> None:
         """Look in the blocks of one statement that is in no region itself."""
@@ -291,14 +300,21 @@ class _Search:
             return Crossing(), 0
         is_module = self.scope.owner is None
         mine = assigned & self.scope.liveness.tracked
-        results = mine & (last.live | place.caught)
+        jumps = [jump for jump in jumps_out(run) if jump.place.known is not None]
+        after = NOTHING if last.known_after is None else last.live
+        results = mine & after.union(place.caught, *(jump.place.target for jump in jumps))
         needed = self.scope.liveness.needed(run, results) | self.object_of_super(run)
         stuck_out = results & self.effects.tapes
         stuck_in = needed & self.effects.tapes
         if not is_module:
             cells = self.scope.cells
             results, needed = results - cells, needed - cells
-            stuck_out |= (results - (last.known_after or NOTHING)) | (mine & place.caught - cells)
+            if last.known_after is not None:
+                stuck_out |= results - last.known_after
+            stuck_out |= mine & place.caught - cells
+            unsure = [jump for jump in jumps if results - jump.place.known]
+            if unsure:
+                return Crossing(), _first(run, lambda node: unsure[0] in set(jumps_out([node])))
             stuck_in |= needed - place.known
         elsewhere = (mine & (results | needed)) if is_module else assigned & (self.scope.cells | self.scope.globals)
         stuck_out |= elsewhere & _captured_by_patterns(run)
@@ -306,9 +322,10 @@ class _Search:
             return Crossing(), _first(run, lambda node: bool(stuck_out & _assigned_by(node)))
         if stuck_in:
             return Crossing(), _first(run, lambda node: bool(stuck_in & _mentioned_by(node)))
+        kinds = tuple(sorted({kind_of(jump) for jump in jumps_out(run)}))
         if is_module:
-            return Crossing(globals=tuple(sorted(mine & (results | needed)))), None
-        return self.in_function(run, assigned, needed, results), None
+            return Crossing(globals=tuple(sorted(mine & (results | needed))), jumps=kinds), None
+        return replace(self.in_function(run, assigned, needed, results), jumps=kinds), None
 
     def in_function(self, run: list[gast.AST], assigned: Names, needed: Names, results: Names) -> Crossing:
         used = frozenset().union(*(_mentioned_by(node) for node in run))
@@ -337,7 +354,9 @@ def _has_code(node: gast.AST) -> bool:
     """Whether a statement is sure to have an instruction, on whose line a gate can stand."""
     if isinstance(node, gast.Expr):
         return not isinstance(node.value, gast.Constant)
-    return not isinstance(node, gast.Pass) and not (isinstance(node, gast.AnnAssign) and node.value is None)
+    if isinstance(node, (gast.Pass, gast.Break, gast.Continue)) or (isinstance(node, gast.Return) and not node.value):
+        return False
+    return not (isinstance(node, gast.AnnAssign) and node.value is None)
 
 
 def _first(run: list[gast.AST], is_culprit: Callable[[gast.AST], bool]) -> int:

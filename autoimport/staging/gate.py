@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from autoimport import config
+from autoimport.convert.facts import RETURNS
 from autoimport.staging import registry
 
 # Calls without TensorFlow, or without a tensor in sight, after which a function counts as plain Python.
@@ -28,6 +29,7 @@ class _Results(threading.local):
         self.stack: list[Any] = []
         self.suspended = 0
         self.plain = 0  # calls in eager mode run as written, since they are verified
+        self.jump = 0
 
 
 results = _Results()
@@ -66,6 +68,19 @@ def take() -> Any:
     return results.stack.pop()
 
 
+def land() -> tuple[Any, ...]:
+    """The results of a region that jumps may lead out of; how it was left is what `jump` answers next."""
+    results.jump, value, *rest = results.stack.pop()
+    if results.jump == RETURNS:
+        results.stack.append(value)  # for `take`
+    return tuple(rest)
+
+
+def jump() -> int:
+    """How the region that has just run as a graph in this thread was left."""
+    return results.jump
+
+
 def _never(site: registry.Site, frame: FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
     site.close("python")
     return False
@@ -76,6 +91,8 @@ def expose() -> None:
     setattr(builtins, "@enter", enter)
     setattr(builtins, "@region", enter)
     setattr(builtins, "@take", take)
+    setattr(builtins, "@land", land)
+    setattr(builtins, "@jump", jump)
 
 
 def attach() -> None:

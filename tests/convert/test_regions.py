@@ -61,11 +61,19 @@ PIECES = [
     "if unknown.thing(x):\n    y = tf.add(y, 8)\n    z = tf.add(y, 9)",
     "if x % 4 == 1: continue",
     "if x % 11 == 7: break",
+    "if tf.add(x, 2) % 7 == 3:\n    w = tf.add(y, 1)\n    break",
+    "if tf.add(y, 2) % 5 == 3:\n    y = tf.add(y, 1)\n    continue\nz = tf.add(z, y)",
+    "for k in (1, 2):\n    if k == x % 3: continue\n    y = tf.add(y, k)\nelse:\n    if y % 13 == 1: break\n    z = y",
     "try:\n    z = tf.add(x, 7)\n    y = tf.check(z)\n    z = tf.add(y, 1)\nexcept Failure:\n    print('caught', z)",
     "try:\n    z = tf.add(x, 7)\n    y = tf.check(z)\nfinally:\n    print('at last', y)",
     "del w",
     "(v := tf.add(x, y), tf.add(v, v))",
     "match tf.add(x, 1) % 3:\n    case 0:\n        y = tf.add(y, 1)\n    case other:\n        z = tf.add(other, 2)",
+]
+RETURNS = [
+    "if tf.add(x, y) % 9 == 5:\n    print('returned', x, y, z)\n    return x",
+    "if x % 8 == 3:\n    y = tf.add(y, 2)\n    return",
+    "with tf.name_scope('s'):\n    z = tf.add(x, z)\n    if z % 8 == 3: return tf.add(z, y)",
 ]
 TOP = """
 import time
@@ -85,7 +93,8 @@ def made_up(seed: int, where: str) -> str:
     dice = random.Random(seed)
 
     def loop(depth: int) -> str:
-        parts = [dice.choice(PIECES) for _ in range(dice.randrange(2, 7))]
+        pieces = PIECES if where == "module" else [*PIECES, *RETURNS]
+        parts = [dice.choice(pieces) for _ in range(dice.randrange(2, 7))]
         if depth:
             parts.insert(dice.randrange(len(parts)), loop(depth - 1))
         head = dice.choice(["for i in range(4):", "while len(bag) < 9 and x < 900:\n    bag.append(x)"])
@@ -195,7 +204,7 @@ EFFECTS = [
     "input()", "next(stream)", "plt.plot(x)", "os.getcwd()", "del x", "def g(): pass",
     "class A: pass", "v: int = 3", "model.fit(x)", "tf.Variable(x)", "keras.layers.Dense(3)", "model.save('x')",
     "for item in bag: f(item)", "for i in range(n): f(i)", "while x < 3: x = f(x)", "y = tf.data.Dataset.range(3)",
-    "if x: break", "try:\n        f(x)\n    except E: pass", "logging.basicConfig()", "[next(stream) for _ in x]",
+    "try:\n        f(x)\n    except E: pass", "logging.basicConfig()", "[next(stream) for _ in x]",
 ]  # fmt: skip
 
 
@@ -307,6 +316,23 @@ def test_arithmetic_alone_must_be_much_to_be_a_region() -> None:
 
 def test_functions_that_show_their_names_to_others_have_no_regions() -> None:
     assert [] == lines(regions("def f(data):\n    for x in data:\n        a = tf.add(x, 1)\n    return locals()\n"))
+
+
+def test_jumps_lead_out_of_a_region() -> None:
+    jumps = "for x in data:\n    a = tf.add(x, 1)\n    if a > 3: break\n    if a < 1: continue\n    b = tf.add(a, 2); print(b)\n"
+    assert [(2, 5)] == lines(regions(jumps))
+    body = "def f(data):\n" + textwrap.indent(jumps.replace("break", "return a"), "    ")
+    assert [(3, 6)] == lines(regions(body))
+
+
+def test_a_name_that_only_one_way_out_gives_a_value_cuts_the_run() -> None:
+    body = "for x in data:\n    a = tf.add(x, z)\n    if a: break\n    b = tf.add(a, z)\nreturn b\n"
+    assert [(("x", "z"), ("a",)), (("a", "z"), ("b",))] == crossing(body)
+
+
+def test_a_generator_returns_outside_its_regions() -> None:
+    body = "def g(data):\n    for x in data:\n        a = tf.add(x, 1)\n        if a: return\n        yield a\n"
+    assert [(3, 3)] == lines(regions(body))
 
 
 # -- names -----------------------------------------------------------------------------------------------------------
