@@ -95,7 +95,7 @@ def start_of(statement: ast.stmt) -> Position | None:
 
 def _head(statement: Any) -> ast.stmt:
     """A statement without its blocks."""
-    if isinstance(statement, ast.Return):
+    if isinstance(statement, ast.Return) and statement.value is not None:
         return cast(ast.stmt, ast.copy_location(ast.Expr(value=statement.value), statement))
     head = copy.copy(statement)
     nothing: list[ast.stmt] = [ast.copy_location(ast.Pass(), statement)]
