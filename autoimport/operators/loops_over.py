@@ -229,7 +229,11 @@ def stream(iterable: Any) -> Source:
         return _mapped(iterable)
     if isinstance(iterable, SymbolicFilter):
         return _filtered(iterable)
-    return _from_iterator(_iterator(iterable))
+    trace = observer.current()
+    if trace is not None and isinstance(iterable, _ITERATORS):
+        refuse("a loop takes its items from an iterator that others can see")
+    with tf.name_scope("walk" if trace is None else trace.walks(iterable)) as scope:
+        return _from_iterator(_iterator(iterable), scope)
 
 
 def _mapped(iterable: SymbolicMap) -> Source:
@@ -284,20 +288,19 @@ def _joined(parts: Sequence[Any], offset: Any) -> Source:
 
 def _iterator(iterable: Any) -> Any:
     if isinstance(iterable, _ITERATORS):
-        if observer.current() is not None:
-            refuse("a loop takes its items from an iterator that others can see")
         return iterable
     if isinstance(tf.compat.v1.get_default_graph(), tf.__internal__.FuncGraph):
         return iter(iterable)
     return tf.compat.v1.data.make_one_shot_iterator(iterable)
 
 
-def _from_iterator(iterator: Any) -> Source:
+def _from_iterator(iterator: Any, scope: str) -> Source:
     spec = iterator.element_spec
     optional_spec = tf.OptionalSpec(spec)
 
     def ahead(*_: Any) -> tuple[Any, ...]:
-        return tuple(tf.nest.flatten(iterator.get_next_as_optional(), expand_composites=True))
+        with tf.name_scope(scope):
+            return tuple(tf.nest.flatten(iterator.get_next_as_optional(), expand_composites=True))
 
     def nothing() -> tuple[Any, ...]:
         return tuple(tf.nest.flatten(tf.experimental.Optional.empty(spec), expand_composites=True))

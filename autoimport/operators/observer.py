@@ -81,6 +81,9 @@ class Observer(Protocol):
     def acts(self, acted: Any) -> None:
         """Make a call after each launch; see `text.hand_on`."""
 
+    def walks(self, dataset: Any) -> str:
+        """The name scope for operations of a loop of the graph over `dataset`."""
+
     def repeat(self) -> None:
         """A Python loop begins one more iteration: Unstageable when the graph has grown too large."""
 

@@ -71,6 +71,8 @@ _CHANGES_NOTHING = frozenset(
         "CheckNumericsV2",
     }
 )  # fmt: skip
+# Name scopes of operations that walk over a dataset whose elements cannot, or may, fail to be made.
+WALK_SURE, WALK_UNSURE = "autoimport_walk_sure", "autoimport_walk_unsure"
 _HANDLES = (tf.resource, tf.variant)
 # What a launch pays for a branch, and for a loop, beside the operations in them.
 _BRANCH_COST = 3
@@ -123,7 +125,24 @@ def cost_of(graph: Any) -> int:
 
 
 def _changes_something(operation: Any) -> bool:
-    return bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING | _RANDOM
+    is_stateful = bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING | _RANDOM
+    return is_stateful and not _is_walk(operation)
+
+
+def _is_walk(operation: Any) -> bool:
+    """Whether an operation moves on in a dataset, by an iterator that nobody else sees."""
+    return WALK_SURE in operation.name or WALK_UNSURE in operation.name
+
+
+def acts(operation: Any) -> bool:
+    """Whether an operation gives another result, or does something else than that, when it runs again."""
+    is_stateful = bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING
+    return is_stateful or operation.type in _HOST
+
+
+def may_fail(graph: Any, operation: Any) -> bool:
+    """Whether an operation of `graph` can fail for the values that it gets."""
+    return _contents(graph, operation)[1]
 
 
 def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
@@ -206,6 +225,9 @@ def _sees(operation: Any, changed: set[str]) -> bool:
 
 def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
     """Whether an operation, or one in its branches or body, is a check of ours, can fail, or changes state."""
+    if _is_walk(operation):
+        is_unsure = WALK_UNSURE in operation.name
+        return is_unsure, is_unsure, False
     is_check = operation.type == "Assert"
     can_fail = (
         is_check

@@ -24,7 +24,7 @@ import tensorflow as tf
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numpy_values import NumpyMethod
 from autoimport.operators.symbolic import is_symbolic
-from autoimport.staging import special_methods, tf_internals, trust
+from autoimport.staging import datasets, special_methods, tf_internals, trust
 from autoimport.staging.arrays import Array
 from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
@@ -169,6 +169,8 @@ class Reader:
         cls = type(value)
         if cls is tf_internals.EagerTensor:
             return self._tensor(value, source)
+        if isinstance(value, tf.data.Dataset):
+            return self._dataset(value, source)
         if isinstance(value, tf.__internal__.CompositeTensor) and not isinstance(value, tf.Variable):
             return self._composite(value, source)
         if is_numpy(value):
@@ -281,6 +283,15 @@ class Reader:
         self.inputs.append(placeholder)
         self.expressions.append(expression)
         return placeholder
+
+    def _dataset(self, value: Any, source: Source) -> Any:
+        why = datasets.objection(value)
+        if why is not None:
+            raise Unstageable(f"reads {source.text}, a dataset that {why}")
+        pinned = self.builder.pinned(value, source.text)
+        self.builder.require(source, f"{{v}} is {pinned.template} and {{v}} is not None", "was another dataset")
+        self.remember(value, source)
+        return value
 
     def _composite(self, value: Any, source: Source) -> Any:
         found = self._tensors.get((source, "composite"))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.framework import graph_pb2
 from tensorflow.core.function.polymorphism import function_type as function_types
 from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python import pywrap_tfe
@@ -206,6 +207,24 @@ def inner_graphs(graph: Any, operation: Any) -> list[Any]:
     called = [each for value in values for each in ([value.func] if value.HasField("func") else value.list.func)]
     found = (graph._functions.get(each.name) for each in called)
     return [function.graph for function in found if getattr(function, "graph", None) is not None]
+
+
+def dataset_inputs(dataset: Any) -> list[Any]:
+    """The datasets that a dataset takes its elements from."""
+    return list(dataset._inputs())
+
+
+def dataset_operations(dataset: Any) -> set[str]:
+    """The operations that a dataset is made of, where no Python object tells (`Dataset.enumerate` hides its range)."""
+    graph = graph_pb2.GraphDef()
+    with tf.init_scope():
+        graph.ParseFromString(dataset._as_serialized_graph().numpy())
+    return {node.op for node in graph.node}
+
+
+def dataset_functions(dataset: Any) -> list[Any]:
+    """The concrete functions that a dataset itself calls to make its elements."""
+    return [wrapper.function for wrapper in dataset._functions()]
 
 
 def one_output_feeds_another(graph: Any) -> bool:

@@ -22,6 +22,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Outranking
 from autoimport.staging import (
     acts,
+    datasets,
     handling,
     inspection,
     log,
@@ -332,6 +333,9 @@ class Trace(observer.Observer):
 
     def _has_printed(self) -> bool:
         return text.is_acting() or self.log.has_acted()
+
+    def walks(self, dataset: Any) -> str:
+        return datasets.walk_scope(dataset)
 
     def repeat(self) -> None:
         # In a branch or body the loop grows an inner graph; the outermost one alone would not see it.

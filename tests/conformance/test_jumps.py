@@ -102,7 +102,7 @@ def continue_in_inner(items, x):
     ],
 )
 def test_jumps_in_a_for(program: Callable[..., Any], kind: str) -> None:
-    check(program, *[(items, X) for items in ITEMS[kind]], staged=kind != "dataset", session=kind == "tensor")
+    check(program, *[(items, X) for items in ITEMS[kind]], session=kind == "tensor")
 
 
 def continue_in_while(n, x):

@@ -120,6 +120,10 @@ class Watcher(observer.Observer):
     def effect(self, what: str) -> NoReturn:
         raise Unstageable(what)
 
+    def walks(self, dataset: Any) -> str:
+        self.seen.append(("walks", dataset))
+        return "walk"
+
     def bail_if(self, condition: Any, why: str) -> None:
         self.bails.append(condition)
         tf.raw_ops.Assert(condition=tf.logical_not(condition), data=[f"BAIL {why}"])

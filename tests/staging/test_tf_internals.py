@@ -279,3 +279,15 @@ def test_the_seed_generator_of_keras_is_known_once_there_is_one() -> None:
 def test_eager_tensors_are_made_of_integers() -> None:
     made = tf_internals.eager_tensor([3, 2**40], tf.uint64)
     assert (tf.uint64, [3, 2**40]) == (made.dtype, made.numpy().tolist())
+
+
+def test_a_dataset_tells_what_it_is_made_of() -> None:
+    numbers = tf.data.Dataset.range(3)
+    squares = numbers.map(lambda x: x * x)
+    assert [numbers] == tf_internals.dataset_inputs(squares)
+    assert [["Mul"]] == [
+        [operation.type for operation in function.graph.get_operations() if operation.type == "Mul"]
+        for function in tf_internals.dataset_functions(squares)
+    ]
+    hidden, _ = tf_internals.dataset_inputs(squares.enumerate())
+    assert {"Const", "RangeDataset", "_Retval"} == tf_internals.dataset_operations(hidden)
