@@ -157,11 +157,15 @@ def next_(iterator: Any, /, *default: Any) -> Any:
 
 def list_(*args: Any) -> Any:
     """`list(iterable)`."""
+    if len(args) == 1 and type(args[0]) is Later:
+        return Later.of(list, args, {})
     return list(*(iterate(arg) for arg in args))
 
 
 def tuple_(*args: Any) -> Any:
     """`tuple(iterable)`."""
+    if len(args) == 1 and type(args[0]) is Later:
+        return Later.of(tuple, args, {})
     return tuple(*(iterate(arg) for arg in args))
 
 

@@ -61,6 +61,7 @@ GRAPHS = {
         a = x.numpy()
         return a.mean(), a.tolist(), a.sum(axis=0), a.max(), a.argmax(), (x / 3).numpy().round(1), a.copy(), a.mean().item()
         """,
+    "taken apart": "return tuple(x.numpy().tolist()), list(tf.cast(x, tf.int32).numpy().tolist()), tuple((x * 2).numpy())",
     "rounded": "return round(y.numpy(), 1), round(float(y) / 3, 2), round(y.numpy()), round(int(y), -1)",
     "strings": "t = tf.strings.as_string(x)[0].numpy()\nprint(t, t.decode())\nreturn t, t.decode(), f'<{t.decode()}>'",
     "back into TensorFlow": "return tf.reduce_sum(x * y.numpy()) + tf.constant(y.numpy()), tf.stack([y.numpy(), y])",
