@@ -16,6 +16,7 @@ from tests.fuzz.expressions import FLOAT, INT, LOCALS, SCALAR, TABLE, TENSORS, V
 from tests.fuzz.statements import Statements, indent
 
 PRELUDE = """
+import functools
 import math
 import numpy as np
 import tensorflow as tf
