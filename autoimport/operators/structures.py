@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from autoimport.operators import observer
 from autoimport.operators.either import Either
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import TensorList
@@ -150,6 +151,8 @@ def promote(node: Node) -> Node:
         return dataclasses.replace(as_number(node), bounds=(-FAR, FAR))  # an iteration may make anything of it
     if node.kind == "number":
         return dataclasses.replace(node, bounds=(-FAR, FAR))
+    if isinstance(node.value, tf.TensorArray) and observer.current() is not None:
+        return Node("constant", value=node.value)  # it is changed in place; see tensor_arrays.py
     if node.kind in ("container", "maybe"):
         return dataclasses.replace(node, children=tuple(promote(child) for child in node.children))
     return node

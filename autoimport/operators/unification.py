@@ -79,6 +79,8 @@ class Unifier:
             return _either_node(name, (left, zeros(right)), True), _either_node(name, (zeros(left), right), False)
 
     def _is_same(self, left: Node, right: Node) -> bool:
+        if isinstance(left.value, tf.TensorArray) and "constant" in (left.kind, right.kind):
+            return True  # a loop carries what is in it; see tensor_arrays.py
         return self.identity and left.value is not None and left.kind in ("tensor", "number", "composite")
 
     def _maybe(
@@ -289,6 +291,8 @@ def _numeric(node: Node) -> Node:
     if node.kind != "constant":
         return node
     value = node.value
+    if isinstance(value, tf.TensorArray):
+        return capture(value)
     if isinstance(value, Known):
         return capture(value.number())
     if type(value) in DTYPES and fits(value):

@@ -20,6 +20,7 @@ import tensorflow as tf
 from autoimport.operators import numpy_values, observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
+from autoimport.operators.tensor_arrays import changed
 from autoimport.operators.text import Text
 from autoimport.staging import declared, handed, special_methods, tf_internals, trust
 from autoimport.staging.arrays import (
@@ -208,10 +209,7 @@ class Caller:
                 raise Unstageable("changes a TensorArray that was made outside")
             self._reader.states.note(owner)
         result = self._run(fn, args, kwargs)
-        if isinstance(owner, tf.TensorArray) and isinstance(result, tf.TensorArray):
-            # In eager mode `write` and its kin change the array itself, whether their result is used or not.
-            owner._implementation = result._implementation
-        return result
+        return changed(owner, result)
 
     def _builtin(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A function or bound method that is written in C."""
