@@ -377,7 +377,7 @@ def array_in_place(x):
 
 def test_arrays_of_tensors() -> None:  # LST-7, H3
     check(array_in_loop, (tf.constant(3),), session=True)
-    check(array_in_loop, (tf.constant(0),), staged=False, function=tf.errors.OpError)
+    check(array_in_loop, (tf.constant(0),), function=tf.errors.OpError)
     check(array_in_place, (X,), function=False)
 
 
