@@ -29,6 +29,7 @@ class FunctionFacts:
       kind: "function", "region", or "generator", which is a graph only as a part of its callers'.
       results: of a region the locals that are read after it, in the order in which its form returns them (behind what
         `region_jumps` says, where jumps lead out of it).
+      end: of a region the line and the expression or names in front of which it had to stop, if it had to.
     """
 
     name: str
@@ -42,6 +43,7 @@ class FunctionFacts:
     long_loops: tuple[tuple[int, int], ...] = ()
     kind: str = "function"
     results: tuple[str, ...] = ()
+    end: tuple[int, str] | None = None
 
     @property
     def can_launch(self) -> bool:

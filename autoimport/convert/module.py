@@ -131,6 +131,7 @@ def convert_region(region: Region, flags: int, path: str, faults: Faults) -> Out
         has_loop=region.has_loop,
         kind="region",
         results=region.crossing.results,
+        end=region.end,
     )
     return _outcome(lambda: build_form(region_blueprint(region, flags), path), facts, faults)
 

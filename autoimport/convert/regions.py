@@ -15,6 +15,7 @@ inside its eager form. Where a name stands in the way, the run is cut at the sta
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -72,6 +73,7 @@ class Region:
       start: the position of its first instruction.
       has_loop: a `while` or `for` statement is among its statements.
       alternatives: smaller regions among the same statements, for when this one turns out to be impossible.
+      end: the line and the expression, or the names, in front of which it had to stop.
     """
 
     owner: Function | None
@@ -81,6 +83,7 @@ class Region:
     start: Position
     has_loop: bool
     alternatives: list[Region] = field(default_factory=list)
+    end: tuple[int, str] | None = None
 
     @property
     def line(self) -> int:
@@ -91,6 +94,14 @@ class Region:
     def end_line(self) -> int:
         """The last line."""
         return self.statements[-1].end_lineno or self.line
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A statement of a run, by index, with names that cannot go in or out of a region."""
+
+    index: int
+    names: Names = NOTHING
 
 
 @dataclass(frozen=True)
@@ -228,7 +239,11 @@ class _Search:
                 self.inside(block.part(first, first + 1), limit, is_hot)
                 first += 1
                 continue
-            regions += self.run(block.part(first, last), verdicts[first:last], limit)
+            made = self.run(block.part(first, last), verdicts[first:last], limit)
+            if made and made[-1].end is None and last < len(verdicts):
+                blamed = verdicts[last].node or block.statements[last]
+                made[-1].end = blamed.lineno, _in_words(blamed)
+            regions += made
             first = last
         return regions
 
@@ -267,9 +282,13 @@ class _Search:
             for index in range(len(run.statements)):
                 self.inside(run.part(index, index + 1), limit, True)
             return []
-        crossing, culprit = self.crossing(run.statements)
-        if culprit is not None:
+        crossing = self.crossing(run.statements)
+        if isinstance(crossing, _Cut):
+            culprit = crossing.index
             before = self.run(run.part(0, culprit), verdicts[:culprit], limit)
+            if before:
+                stuck = f"{', '.join(sorted(crossing.names))} cannot go in or out"
+                before[-1].end = run.statements[culprit].lineno, stuck
             self.inside(run.part(culprit, culprit + 1), limit, True)
             size = len(run.statements)
             return before + self.run(run.part(culprit + 1, size), verdicts[culprit + 1 :], limit)
@@ -292,12 +311,12 @@ class _Search:
 
     # -- names -------------------------------------------------------------------------------------------------------
 
-    def crossing(self, run: list[gast.AST]) -> tuple[Crossing, int | None]:
-        """The names that go in and out of a run; the statement at which to cut it if they cannot, else None."""
+    def crossing(self, run: list[gast.AST]) -> Crossing | _Cut:
+        """The names that go in and out of a run, or where to cut it since they cannot."""
         assigned = frozenset(name for node in naming.walk_scope(run) for name in naming.bound_by(node))
         place, last = run[0].place, run[-1].place
         if place.known is None:
-            return Crossing(), 0
+            return _Cut(0)
         is_module = self.scope.owner is None
         mine = assigned & self.scope.liveness.tracked
         jumps = [jump for jump in jumps_out(run) if jump.place.known is not None]
@@ -312,20 +331,21 @@ class _Search:
             if last.known_after is not None:
                 stuck_out |= results - last.known_after
             stuck_out |= mine & place.caught - cells
-            unsure = [jump for jump in jumps if results - jump.place.known]
-            if unsure:
-                return Crossing(), _first(run, lambda node: unsure[0] in set(jumps_out([node])))
+            for jump in jumps:
+                if results - jump.place.known:
+                    index = next(i for i, node in enumerate(run) if jump in set(jumps_out([node])))
+                    return _Cut(index, results - jump.place.known)
             stuck_in |= needed - place.known
         elsewhere = (mine & (results | needed)) if is_module else assigned & (self.scope.cells | self.scope.globals)
         stuck_out |= elsewhere & _captured_by_patterns(run)
         if stuck_out:
-            return Crossing(), _first(run, lambda node: bool(stuck_out & _assigned_by(node)))
+            return _Cut(_first(run, lambda node: bool(stuck_out & _assigned_by(node))), stuck_out)
         if stuck_in:
-            return Crossing(), _first(run, lambda node: bool(stuck_in & _mentioned_by(node)))
+            return _Cut(_first(run, lambda node: bool(stuck_in & _mentioned_by(node))), stuck_in)
         kinds = tuple(sorted({kind_of(jump) for jump in jumps_out(run)}))
         if is_module:
-            return Crossing(globals=tuple(sorted(mine & (results | needed))), jumps=kinds), None
-        return replace(self.in_function(run, assigned, needed, results), jumps=kinds), None
+            return Crossing(globals=tuple(sorted(mine & (results | needed))), jumps=kinds)
+        return replace(self.in_function(run, assigned, needed, results), jumps=kinds)
 
     def in_function(self, run: list[gast.AST], assigned: Names, needed: Names, results: Names) -> Crossing:
         used = frozenset().union(*(_mentioned_by(node) for node in run))
@@ -357,6 +377,15 @@ def _has_code(node: gast.AST) -> bool:
     if isinstance(node, (gast.Pass, gast.Break, gast.Continue)) or (isinstance(node, gast.Return) and not node.value):
         return False
     return not (isinstance(node, gast.AnnAssign) and node.value is None)
+
+
+def _in_words(node: Any) -> str:
+    """What ended a run, as the report quotes it."""
+    if isinstance(node, gast.Call):
+        return f"{gast.unparse(node.func)}(...)"
+    if isinstance(node, gast.expr):
+        return str(gast.unparse(node))
+    return re.sub("(?<=[a-z])(?=[A-Z])", " ", type(node).__name__).lower()
 
 
 def _first(run: list[gast.AST], is_culprit: Callable[[gast.AST], bool]) -> int:

@@ -79,6 +79,20 @@ def _unknown(target: Any) -> str:
 def _explained(site: Site) -> list[str]:
     state, reason, line = report.verdict(site)
     head = f"{site.facts.name} ({report.place(site)})"
+    if site.kind == "region":
+        return [*_verdict(site, f"{head[:-1]}-{site.facts.end_line})", state, reason, line), *_end_lines(site)]
+    return _verdict(site, head, state, reason, line)
+
+
+def _end_lines(site: Site) -> list[str]:
+    """What a region had to stop at."""
+    if site.facts.end is None:
+        return []
+    line, what = site.facts.end
+    return [f"  it ends before line {line}: {what}"]
+
+
+def _verdict(site: Site, head: str, state: str, reason: str | None, line: int | None) -> list[str]:
     if state == "graph":
         return [f"{head}: a graph", *_graph_lines(site)]
     if state == "python":

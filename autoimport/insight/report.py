@@ -105,6 +105,7 @@ def _site_as_dict(site: Site) -> dict[str, Any]:
         "state": state,
         "reason": reason,
         "reason_line": reason_line,
+        "ended_by": None if site.facts.end is None else f"line {site.facts.end[0]}: {site.facts.end[1]}",
         "calls": site.calls,
         "graph_calls": site.graph_calls,
         "traces": site.traces,

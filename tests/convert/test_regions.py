@@ -519,3 +519,22 @@ def test_every_kind_of_binding_of_a_global_goes_through_the_operator() -> None:
         def looks(): return a, b, c, d, e, f, g, h, k
     """
     assert list("abcdefghk") == stored_globals(body)
+
+
+def test_what_a_region_had_to_stop_at_is_known() -> None:
+    body = """
+        rng = np.random.default_rng(3)
+        for x in data:
+            a = tf.add(x, 1)
+            i = rng.choice(3, size=8)
+            b = tf.add(a, i)
+            import os
+            c = tf.add(b, 1)
+            for k in range(n): print(k)
+            d = tf.add(c, 1)
+    """
+    found = regions("import numpy as np" + textwrap.dedent(body))
+    assert [(6, "rng.choice(...)"), (8, "import"), (10, "range(...)"), None] == [facts.end for facts in found]
+    tape = "for x in data:\n    a = tf.add(x, z)\n    if a: last = tf.add(a, z)\n    b = tf.add(a, z); print(b)\nreturn last\n"
+    found = regions("def f(data, z):\n" + textwrap.indent(tape, "    "))
+    assert [(5, "last cannot go in or out"), None, None] == [facts.end for facts in found]

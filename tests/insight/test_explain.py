@@ -166,3 +166,12 @@ def test_reasons_of_staging_have_remedies() -> None:
 
 def test_reason_that_the_table_does_not_know_has_no_remedy() -> None:
     assert remedy_for("the moon is full") is None
+
+
+def test_region_tells_its_lines_and_what_it_had_to_stop_at(sites: dict[str, Site]) -> None:
+    site = sites["call"]
+    site.facts = FunctionFacts("train", 3, 5, (), True, kind="region", end=(6, "rng.choice(...)"))
+    site.state = "eager"
+    site.reason = "draws random numbers"
+    assert "-5): eager" in explain("train").splitlines()[0]
+    assert explain("train").splitlines()[-1] == "  it ends before line 6: rng.choice(...)"
