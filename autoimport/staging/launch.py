@@ -6,6 +6,7 @@ when the graph found out at run time that only eager can do it.
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,12 @@ MISS = _Answer("MISS")
 EAGER = _Answer("EAGER")
 
 
+def _complaint(message: str) -> str:
+    """What a failed launch tells the report."""
+    found = re.search(f"{BAIL}: (.*?)\\]", message)
+    return f"a check in the graph fails: {found.group(1)}" if found else "an operation in the graph fails"
+
+
 @dataclass(eq=False)
 class Specialisation:
     """A traced graph and all that a launch needs.
@@ -61,8 +68,9 @@ class Specialisation:
       cost: operations in the graph. recoverable: a failed launch has changed nothing, so the call
         may run again eagerly. pure: so has one that succeeds, but whose results cannot be built. has_idle: branches or
         bodies hold what can fail, but is not needed.
-      failed: number of the guard that failed last. excused: it went back to eager for a seed that came again, which
-        says nothing of the next calls.
+      prints: something is printed after each launch.
+      failed: number of the guard that failed last. bailed: why a call went back to eager last; None for a seed that
+        came again, which says nothing of the next calls.
     """
 
     function: Any
@@ -82,8 +90,9 @@ class Specialisation:
     recoverable: bool
     pure: bool
     has_idle: bool
+    prints: bool
     failed: int = -1
-    excused: bool = False
+    bailed: str | None = None
 
     def __post_init__(self) -> None:
         self._name = self.function.inference_fn.name
@@ -111,13 +120,12 @@ class Specialisation:
             self.failed = values
             return MISS
         if self._is_chained and tf_internals.recording():
-            return EAGER
+            return self._eager("a gradient tape is open around it, and its results depend on one another")
         if self.draws is None:
             return self._launch(values[: self.inputs], values[self.inputs :])
         drawn = self.draws.draw()
         if drawn is None:
-            self.excused = True
-            return EAGER
+            return self._eager(None)
         inputs, seeds = drawn
         answer = self._launch([*inputs, *values[: self.inputs]], values[self.inputs :])
         if answer is EAGER:
@@ -133,10 +141,10 @@ class Specialisation:
         except tf.errors.OpError as error:
             if self.recoverable or BAIL in str(error):
                 # Eager says what is wrong in its own words, at the person's own line.
-                return EAGER
+                return self._eager(_complaint(str(error)))
             raise
-        except LookupError:
-            return EAGER  # what a tape outside would want has no gradient; nothing has run
+        except LookupError:  # nothing has run
+            return self._eager("a gradient tape is open around it, and something in it has no gradient")
         self.launches.count += 1
         if self.slots:
             outputs = [*outputs, *[MISSING] * self.slots]
@@ -146,8 +154,12 @@ class Specialisation:
             ]
         except Exception:
             if self.pure:
-                return EAGER  # a text, say, that cannot be made of these values
+                return self._eager("a text or number cannot be made of its results")
             raise
+
+    def _eager(self, why: str | None) -> Any:
+        self.bailed = why
+        return EAGER
 
     def note_changes(
         self, changing: Changing, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]

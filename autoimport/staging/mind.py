@@ -44,6 +44,10 @@ class Failure:
         return cls(f"{type(error).__name__}: {error}", _line_in(error, file))
 
 
+# Seconds for which what a graph prints may be held back: it comes when the launch is over.
+_LONGEST_SILENCE = 1.0
+
+
 class Mind:
     """What staging thinks of one site."""
 
@@ -75,12 +79,15 @@ class Mind:
                 return self._bailed(specialisation)
             if index:
                 self._specialisations.insert(0, self._specialisations.pop(index))
-            return self._done(result, start)
+            return self._done(specialisation, result, start)
         return self._cold(frame, cells, args)
 
-    def _done(self, result: Any, start: float) -> bool:
+    def _done(self, specialisation: Specialisation, result: Any, start: float) -> bool:
+        seconds = time.perf_counter() - start
         self._site.own_graph_calls += 1
-        self._site.graph_ms += 1e3 * (time.perf_counter() - start)
+        self._site.graph_ms += 1e3 * seconds
+        if seconds > _LONGEST_SILENCE and specialisation.prints:
+            self._site.close("eager", "prints, and a launch takes so long that somebody may be waiting for it")
         results.stack.append(result)
         return True
 
@@ -216,13 +223,13 @@ class Mind:
         self._specialisations.insert(0, specialisation)
         specialisation.drop_with_its_objects(weakref.WeakMethod(self._drop))
         if site.closed:  # it was verified, and differs
-            return self._done(result, start)
+            return self._done(specialisation, result, start)
         site.state = "graph"
         for callee, times in specialisation.callees.items():
             callee.within.append((specialisation.launches, times))
             if callee.state in ("cold", "python"):
                 callee.state = "graph"
-        return self._bailed(specialisation) if result is EAGER else self._done(result, start)
+        return self._bailed(specialisation) if result is EAGER else self._done(specialisation, result, start)
 
     def _drop(self, specialisation: Specialisation) -> None:
         if specialisation in self._specialisations:
@@ -237,10 +244,8 @@ class Mind:
         site.reason, site.reason_line = reason, line
 
     def _bailed(self, specialisation: Specialisation) -> bool:
-        if specialisation.excused:
-            specialisation.excused = False
-        elif self._policy.another_bail():
-            self._site.close("eager", "must run eagerly too often (a check in the graph fails)")
+        if specialisation.bailed is not None and self._policy.another_bail():
+            self._site.close("eager", f"must run eagerly too often ({specialisation.bailed})")
         return False
 
 

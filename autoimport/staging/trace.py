@@ -431,6 +431,7 @@ class Trace(observer.Observer):
             recoverable=self._recoverable,
             pure=inspection.is_pure(function.graph),
             has_idle=self._has_idle,
+            prints=self._has_printed(),
         )
 
     def forget(self) -> None:

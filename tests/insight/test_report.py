@@ -83,6 +83,7 @@ def test_json_has_one_entry_for_each_site_and_module(module: Module, tmp_path: P
                 "state": "graph",
                 "reason": None,
                 "reason_line": None,
+                "ended_by": None,
                 "calls": 10,
                 "graph_calls": 9,
                 "traces": 1,

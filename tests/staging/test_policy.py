@@ -185,3 +185,40 @@ def test_a_loop_that_would_make_a_huge_graph_stays_python() -> None:
     with staging_after(1):
         site = same(program).sites["long"]
     assert "unrolls a Python loop into more than 20000 operations" == site.reason
+
+
+def test_a_call_that_goes_back_to_eager_again_and_again_ends_that_way_and_says_why() -> None:
+    program = """
+    w = tf.Variable([1.0, 2.0])
+    def two(x):
+        y = tf.tanh(x * w + 1.0)
+        return y, tf.reduce_sum(y * y)
+    def positive(x):
+        if tf.reduce_sum(x) < 0:
+            raise ValueError("negative")
+        return tf.sqrt(x)
+    def main():
+        for i in range(9):
+            with tf.GradientTape() as tape:
+                loss = two(tf.constant([0.1 * i, 1.0]))[1] * 2.0
+            show(tape.gradient(loss, w))
+            attempt(lambda: positive(tf.constant([1.0 - i])))
+    """
+    ours = same(program, two="eager", positive="eager")
+    reason = "must run eagerly too often (a gradient tape is open around it, and its results depend on one another)"
+    assert ours.sites["two"].reason == reason
+    assert ours.sites["positive"].reason.startswith("must run eagerly too often (a check in the graph fails: ")
+
+
+def test_what_a_long_graph_prints_is_not_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = """
+    def f(x):
+        print("starts with", x)
+        return tf.sin(x) * 2
+    def main():
+        for i in range(6): show(f(tf.constant(1.0 * i)))
+    """
+    same(program, f="graph")
+    monkeypatch.setattr("autoimport.staging.mind._LONGEST_SILENCE", 0.0)
+    ours = same(program, f="eager")
+    assert ours.sites["f"].graph_calls == 1
