@@ -179,6 +179,11 @@ def augment(op: str, x: Any, value: Any) -> Any:
 
         return mod(x, value)
     trace = observer.current()
+    if type(x) is list and op == "+=" and hasattr(type(value), "__radd__"):
+        # Python asks the operand on the right first: `items += tensor` is a sum, or an error.
+        return (
+            trace.effect(f"adds a {type(value).__name__} to a list") if trace is not None else _IN_PLACE[op](x, value)
+        )
     if is_mutable(x):
         if trace is not None and trace.logs(x, op, (value,), {}) is not None:
             return x

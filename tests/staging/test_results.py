@@ -327,3 +327,16 @@ def test_an_argument_as_result_keeps_its_gradient() -> None:
         """,
         f="graph",
     )
+
+
+def test_a_tensor_added_to_a_list_in_place_is_a_sum() -> None:
+    same("""
+        def f(x, v):
+            y = tf.reduce_sum(v) + 1.
+            x += v
+            return x, y
+        def main():
+            for x in ([1., 2.], [1., 2.], [1], [1., 2.]):
+                attempt(f, x, tf.constant([1., 2.]))
+                show(x)
+        """)
