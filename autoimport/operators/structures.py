@@ -55,8 +55,9 @@ class Node:
         return [*self.leaves, *(leaf for child in self.children for leaf in child.flat())]
 
     def held(self) -> Iterator[int]:
-        """The ids of the objects that this node and those below keep alive."""
-        yield id(self.value)
+        """The ids of the objects that this node and those below keep alive, but do not hand on."""
+        if self.kind != "constant":
+            yield id(self.value)
         for child in self.children:
             yield from child.held()
 

@@ -125,3 +125,43 @@ def test_new_objects_are_results(body: str) -> None:
 @pytest.mark.parametrize("body", EAGER.values(), ids=EAGER)
 def test_objects_that_a_copy_would_not_equal_stay_eager(body: str) -> None:
     assert "eager" == step_of(body).state
+
+
+def test_objects_made_on_one_way_of_a_branch_keep_what_that_way_gave_them() -> None:
+    programs.same(
+        """
+        class Plain:
+            def __init__(self, x, y): self.x, self.y = x, y
+        class Slotted:
+            __slots__ = ("x", "y")
+            def __init__(self, x, y): self.x, self.y = x, y
+        def either(cls, a):
+            if a > 0: return cls(a, a * 2)
+            return cls(-a, a * 3)
+        def instead(cls, a, old):
+            new = old
+            if a > 0: new = cls(a + 1, a * 2)
+            return new
+        def perhaps(cls, a):
+            new = None
+            if a > 0: new = cls(a + 1, a * 2)
+            return new
+        def changed(cls, a):
+            new = cls(a, a)
+            if a > 0: new.x = a * 7
+            else: new = cls(a - 1, new.y)
+            return new
+        def told(value): return value if value is None else (type(value).__name__, value.x, value.y)
+        def main():
+            for v in (1.0, -2.0, 3.0, 4.0, -5.0):
+                for cls in (Plain, Slotted):
+                    a = tf.constant(v)
+                    old = cls(a, a)
+                    new = instead(cls, a, old)
+                    show(told(either(cls, a)), told(new), new is old, told(perhaps(cls, a)), told(changed(cls, a)))
+        """,
+        either="graph",
+        instead="graph",
+        perhaps="graph",
+        changed="graph",
+    )
