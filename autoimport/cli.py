@@ -35,13 +35,18 @@ class Request:
 
 def main() -> None:
     """Run the program of this process's command line."""
+    runner.supervise(prepare())
+
+
+def prepare() -> runner.Program:
+    """Do what this process's command line asks for, up to running the program."""
     arguments = sys.argv[1:]
     if arguments and arguments[0] in ("-h", "--help"):
         print(help_text())
-        return
+        raise SystemExit(0)
     if arguments and arguments[0] == "--version":
         print(f"autoimport {autoimport.__version__}")
-        return
+        raise SystemExit(0)
     try:
         request = replace(parse(arguments), interpreter=_interpreter(arguments))
         if is_command(request):
@@ -51,7 +56,7 @@ def main() -> None:
         options = config.load(_root(request), request.flags)
     except config.ConfigError as error:
         refuse(f"autoimport: {error}")
-    _run(request, options)
+    return _program(request, options)
 
 
 def parse(arguments: list[str]) -> Request:
@@ -172,7 +177,7 @@ def _root(request: Request) -> str:
     return session.root_of_module(request.program) if request.kind == "-m" else config.working_folder()
 
 
-def _run(request: Request, options: config.Options) -> None:
+def _program(request: Request, options: config.Options) -> runner.Program:
     if request.kind == "-" and sys.stdin is not None and sys.stdin.isatty():
         run_plain(request)  # a conversation: there is no program to convert
     root = _root(request)
@@ -185,19 +190,15 @@ def _run(request: Request, options: config.Options) -> None:
     main_module = runner.fresh_main()
     sys.argv[:] = ["-m" if request.kind == "-m" else request.program, *request.arguments]
     if request.kind == "-m":
-        runner.run_module(request.program)
-    elif request.kind == "-c":
+        return runner.module_program(request.program)
+    if request.kind == "-c":
         sys.argv[0] = "-c"
-        runner.run_command(request.program, session.main_converter(selection, None), main_module)
-    elif request.kind == "-":
-        try:
-            runner.run_stdin(session.main_converter(selection, None), main_module)
-        except runner.Unreadable:
-            run_plain(request)
-    else:
-        try:
-            runner.run_script(request.program, session.main_converter(selection, request.program), main_module)
-        except runner.CannotOpen as error:
-            refuse(str(error))
-        except runner.Unreadable:
-            run_plain(request)
+        return runner.command_program(request.program, session.main_converter(selection, None), main_module)
+    try:
+        if request.kind == "-":
+            return runner.stdin_program(session.main_converter(selection, None), main_module)
+        return runner.script_program(request.program, session.main_converter(selection, request.program), main_module)
+    except runner.CannotOpen as error:
+        refuse(str(error))
+    except runner.Unreadable:
+        run_plain(request)

@@ -2,6 +2,10 @@
 
 What CPython's `main` does in C is done here in Python: `sys.argv`, `sys.path[0]`, the names in `__main__`, the printing
 of an exception without our frames, exit codes. What Python itself would refuse is left to Python itself.
+
+A program is made ready first and run by `supervise` afterwards, so that little of ours is on the stack below it. At
+each eager operation TensorFlow looks up the line of every frame, and CPython finds a line by reading on from the start
+of the frame's code: frames that call from the end of long functions cost every operation up to a tenth.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ import signal
 import sys
 import tokenize
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from importlib.machinery import BuiltinImporter, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
@@ -29,8 +35,20 @@ class Unreadable(Exception):
     """The script is not text, as far as its encoding tells: only Python's own reader says what Python says then."""
 
 
-def run_script(script: str, convert: Convert, main: ModuleType) -> None:
-    """Run a source or bytecode file, or a directory or archive with a `__main__`.
+@dataclass(frozen=True)
+class Program:
+    """What is ready to run.
+
+    Attributes:
+      run: all of it. script: the `__main__` it runs in, if it is a script, for which CPython does more at the end.
+    """
+
+    run: Callable[[], Any]
+    script: ModuleType | None = None
+
+
+def script_program(script: str, convert: Convert, main: ModuleType) -> Program:
+    """A source or bytecode file, or a directory or archive with a `__main__`.
 
     Args:
       script: as given on the command line, also in `sys.argv[0]`.
@@ -39,13 +57,11 @@ def run_script(script: str, convert: Convert, main: ModuleType) -> None:
     Raises:
       CannotOpen: there is no such file.
       Unreadable: nothing has been done yet; Python itself must refuse it.
-      SystemExit: the program has ended with an exit code.
     """
     path = absolute(script)
     if _is_importable(path):
         put_first_on_path(path, even_if_safe=True)
-        _supervise(lambda: _run_main_module("__main__", alter_argv=False))
-        return
+        return _main_module("__main__", alter_argv=False)
     source = _read(path)
     put_first_on_path(os.path.dirname(os.path.realpath(path)))
     main.__dict__["__file__"] = path
@@ -53,14 +69,13 @@ def run_script(script: str, convert: Convert, main: ModuleType) -> None:
     if path.endswith(".pyc"):
         bytecode_loader = SourcelessFileLoader("__main__", path)
         main.__loader__ = bytecode_loader
-        _supervise(lambda: exec(bytecode_loader.get_code("__main__"), main.__dict__), main)  # type: ignore[arg-type]
-    else:
-        main.__loader__ = SourceFileLoader("__main__", path)
-        _supervise(lambda: _run_source(source, path, convert, main), main)
+        return Program(_execution(lambda: bytecode_loader.get_code("__main__"), main), main)
+    main.__loader__ = SourceFileLoader("__main__", path)
+    return Program(_of_source(source, path, convert, main), main)
 
 
-def run_stdin(convert: Convert, main: ModuleType) -> None:
-    """Run the program that stands on the standard input.
+def stdin_program(convert: Convert, main: ModuleType) -> Program:
+    """The program that stands on the standard input.
 
     Raises:
       Unreadable: nothing has been done yet; Python itself must refuse it, and can read it again.
@@ -72,7 +87,7 @@ def run_stdin(convert: Convert, main: ModuleType) -> None:
     put_first_on_path("")
     main.__dict__["__file__"] = "<stdin>"
     main.__dict__["__cached__"] = None
-    _supervise(lambda: _run_source(source, "<stdin>", convert, main), main)
+    return Program(_of_source(source, "<stdin>", convert, main), main)
 
 
 def _put_back(source: bytes) -> None:
@@ -90,20 +105,20 @@ def _put_back(source: bytes) -> None:
     os.dup2(reader, sys.stdin.fileno())
 
 
-def run_command(command: str, convert: Convert, main: ModuleType) -> None:
-    """Run a program given as text, as `python -c` does."""
+def command_program(command: str, convert: Convert, main: ModuleType) -> Program:
+    """A program given as text, for `python -c`."""
     put_first_on_path("")
     if sys.version_info >= (3, 13):
         import linecache
 
         lines = [line + "\n" for line in command.splitlines()]
         linecache.cache["<string>"] = (len(command) + 1, None, lines, "<string>")
-    _supervise(lambda: _run_source((command + "\n").encode(), "<string>", convert, main))
+    return Program(_of_source((command + "\n").encode(), "<string>", convert, main))
 
 
-def run_module(name: str) -> None:
-    """Run a module, or a package's `__main__`, as `python -m` does; the import hook converts it."""
-    _supervise(lambda: _run_main_module(name, alter_argv=True))
+def module_program(name: str) -> Program:
+    """A module, or a package's `__main__`, for `python -m`; the import hook converts it."""
+    return _main_module(name, alter_argv=True)
 
 
 def fresh_main() -> ModuleType:
@@ -189,34 +204,54 @@ def _is_importable(path: str) -> bool:
     return False
 
 
-def _run_source(source: bytes, path: str, convert: Convert, main: ModuleType) -> None:
+def _of_source(source: bytes, path: str, convert: Convert, main: ModuleType) -> Callable[[], Any]:
     # Compiled as it stands first, even if its conversion is in the cache: Python warns about, and refuses, a script
     # at every run.
-    plain = compile(source, path, "exec", dont_inherit=True)
-    exec(convert(source, path) or plain, main.__dict__)
+    def code() -> CodeType:
+        plain = compile(source, path, "exec", dont_inherit=True)
+        return convert(source, path) or plain
+
+    return _execution(code, main)
 
 
-def _run_main_module(name: str, *, alter_argv: bool) -> None:
+def _execution(make_code: Callable[[], Any], main: ModuleType) -> Callable[[], Any]:
+    """What runs the code in `main`; where there is none to be had, what raises the reason."""
+    try:
+        return partial(exec, make_code(), main.__dict__)
+    except BaseException as error:
+        reason = error
+
+    def refuse() -> None:
+        raise reason
+
+    return refuse
+
+
+def _main_module(name: str, *, alter_argv: bool) -> Program:
     import runpy
 
     # The function that CPython's own `main` calls for `-m`; its two frames are in plain Python's traceback, too.
-    runpy._run_module_as_main(name, alter_argv)  # type: ignore[attr-defined]
+    return Program(partial(runpy._run_module_as_main, name, alter_argv))  # type: ignore[attr-defined]
 
 
-def _supervise(run: Callable[[], None], script: ModuleType | None = None) -> None:
+def supervise(program: Program) -> None:
     """Run the program to its end; an exception is shown as Python's `main` does and becomes an exit code.
 
-    For a `script` (its `__main__`) CPython does some more: it flushes the streams, and takes `__file__` and
-    `__cached__` back unless the end is a SystemExit, so that exit handlers do not see them.
+    For a script CPython does some more: it flushes the streams, and takes `__file__` and `__cached__` back unless the
+    end is a SystemExit, so that exit handlers do not see them.
+
+    Raises:
+      SystemExit: the program has ended with an exit code.
     """
     try:
-        run()
+        program.run()
     except SystemExit:
         raise  # its argument, its exit code: Python's affair
     except BaseException as error:
         failure: BaseException | None = error
     else:
         failure = None
+    script = program.script
     # Outside of the handler: for the exception hook no exception is being handled.
     if script is not None:
         _flush()

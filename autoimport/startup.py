@@ -130,5 +130,6 @@ class ScriptHook:
         if not runner.path_is_safe():
             sys.path.insert(0, "")
         sys.modules["__main__"] = self.main
-        runner.run_script(self.program, session.main_converter(self.selection, self.program), self.main)
+        convert = session.main_converter(self.selection, self.program)
+        runner.supervise(runner.script_program(self.program, convert, self.main))
         raise SystemExit(0)

@@ -254,6 +254,20 @@ def test_a_safe_path_has_nothing_of_the_program_on_it(folder, environment):
     assert_same(["train.py"], folder, {**environment, "PYTHONSAFEPATH": "1"})
 
 
+def test_little_of_ours_is_on_the_stack_below_a_program(folder, environment):
+    # TensorFlow asks each frame for its line at every eager operation, which reads a table up to the place of the call.
+    (folder / "train.py").write_text(
+        "import sys\nframe = sys._getframe()\nwhile frame := frame.f_back:\n"
+        "    places = [start for start, _, _ in frame.f_code.co_lines() if start <= frame.f_lasti]\n"
+        "    if 'autoimport' in frame.f_code.co_filename:\n        print(frame.f_code.co_name, len(places))\n"
+    )
+    frames = dict(
+        line.split() for line in run(["-m", "autoimport", "train.py"], folder, environment)[1].decode().splitlines()
+    )
+    assert set(frames) == {"supervise", "<module>"}
+    assert sum(map(int, frames.values())) < 100
+
+
 @pytest.mark.parametrize(
     "source",
     [
