@@ -22,7 +22,7 @@ from autoimport.operators.driver import Driver
 from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
 from autoimport.operators.growing import known_length, plain_list
-from autoimport.operators.loops_over import driver_over, is_python_zip, python_items
+from autoimport.operators.loops_over import driver_from, driver_over, is_python_zip, python_items
 from autoimport.operators.predicates import predicate
 from autoimport.operators.structures import Leaf, Node, capture, promote, unbounded
 from autoimport.operators.symbolic import is_symbolic
@@ -32,6 +32,7 @@ Options = Mapping[str, Any] | None
 
 _ATTEMPTS = 8
 _PLAIN_LIST = 256  # the longest list that becomes a Python list again after the loop
+_MOST_BRANCHES = 8  # iterations of a Python loop, one in the other, that the graph may leave early
 _WHERE = "two iterations of a symbolic loop"
 
 
@@ -90,7 +91,7 @@ def for_(
     """
     iterable = lists.stand_in(iterable)
     if is_python_zip(iterable):
-        _python_for(python_items(iterable), extra_test, body, get, set, names)
+        _python_for(python_items(iterable), extra_test, body, get, set, names, n_out)
         return
     if is_symbolic(iterable):
         go = True if extra_test is None else extra_test()
@@ -109,7 +110,7 @@ def for_(
         )
         return
     trace = observer.current()
-    _python_for(iterable if trace is None else trace.iterate(iterable), extra_test, body, get, set, names)
+    _python_for(iterable if trace is None else trace.iterate(iterable), extra_test, body, get, set, names, n_out)
 
 
 def _run_over(driver: Driver | None, get: Get, set: Set, names: Sequence[str], n_out: int, options: Options) -> None:
@@ -124,12 +125,20 @@ def _python_for(
     get: Get,
     set: Set,
     names: Sequence[str],
+    n_out: int,
 ) -> None:
-    """Iterate in Python. Once a jump depends on the graph, the rest of the iterations are conditional."""
-    for item in items:
+    """Iterate in Python. Once a jump depends on the graph, the rest of the iterations are conditional.
+
+    In traces of ours the rest of a longer `range` is a loop of the graph then, or nothing: each iteration would be a
+    branch in the branch of the last one, and forty of these take seconds to build.
+    """
+    for number, item in enumerate(items):
         _repeat()
         go = True if extra_test is None else extra_test()
         if is_symbolic(go):
+            if observer.current() is not None and type(items) is range and len(items) - number > _MOST_BRANCHES:
+                run(driver_from(items[number:], go, extra_test, body), get, set, names, n_out)  # type: ignore[arg-type]
+                return
             if_(go, lambda item=item: body(item), lambda: None, get, set, names, len(names))  # type: ignore[misc]
             continue
         if go:

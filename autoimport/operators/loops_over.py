@@ -91,6 +91,14 @@ def driver_over(iterable: Any, extra_test: Test, body: Body) -> Driver | None:
     return None
 
 
+def driver_from(rest: range, go: Any, extra_test: Callable[[], Any], body: Body) -> Driver:
+    """The driver of the rest of a loop over a Python range; `go` tells whether there is a next iteration."""
+    walk = walk_over(SymbolicRange(*map(Number.of, (rest.start, rest.stop, rest.step))))
+    assert walk is not None, "a range has a length"
+    driver = _drive(walk.source(), extra_test, body)
+    return replace(driver, start=(predicate(go), *driver.start[1:]), most=None)  # perhaps there is no iteration
+
+
 def is_stream(x: Any) -> bool:
     """Whether `x` is a dataset, an iterator, or made of one, in a graph under construction."""
     if isinstance(x, SymbolicEnumerate):

@@ -355,3 +355,63 @@ def options_beside_a_break(n):
 
 def test_options_hold_for_a_loop_with_a_break() -> None:  # BRK-17, TYP-15
     check(options_beside_a_break, *[(tf.constant(n),) for n in (0, 1, 6)], session=True)
+
+
+def break_in_a_long_range(n, x):
+    before, count = None, 0
+    for i in range(n):
+        x = x * 0.5 + i % 3
+        count += 1
+        if before is not None and abs(before - x) < 0.3:
+            break
+        before = x
+    else:
+        count = -count
+    return x, before, count, i
+
+
+def return_in_a_long_range(n, x):
+    for i in range(2 * n, 0, -2):
+        x = x * 0.9
+        if x < 0.5:
+            return x, i, True
+        if i % 7 == 6:
+            continue
+        x = x + 0.01
+    return x, n, False
+
+
+def changes_in_a_long_range(counter, n, x):
+    for _ in range(n):
+        x = x * 0.5
+        counter["steps"] += 1
+        counter["seen"].append(float(x))
+        if x < 1.0:
+            break
+    return x
+
+
+@pytest.mark.parametrize("program", [break_in_a_long_range, return_in_a_long_range])
+def test_a_long_range_that_the_graph_leaves(program: Callable[..., Any]) -> None:
+    # Branch in branch, three hundred iterations would be more than a graph may hold.
+    check(program, *[(n, tf.constant(x)) for n in (1, 12, 300) for x in (0.1, 3.0, 40.0)], function=False)
+
+
+def test_a_long_range_changes_what_is_outside() -> None:
+    def given() -> tuple[Any, ...]:
+        return {"steps": 0, "seen": []}, 40, tf.constant(100.0)
+
+    check(changes_in_a_long_range, given, state=lambda _: None, function=False)
+
+
+def prints_in_a_long_range(n, x):
+    for i in range(n):
+        x = x * 0.5
+        if x < 1.0:
+            print("done after", i)
+            break
+    return x
+
+
+def test_a_long_range_with_prints_is_left_to_python() -> None:
+    check(prints_in_a_long_range, (30, tf.constant(9.0)), staged=False, function=False)
