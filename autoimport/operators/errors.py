@@ -25,6 +25,10 @@ class TypesDiffer(Unstageable):
     """What `BranchMismatch` is, in a trace of our own."""
 
 
+class TooLarge(Unstageable):
+    """The trace would cost more than what has been spent eagerly so far."""
+
+
 class Diverged(BaseException):
     """A branch of a symbolic conditional ended in a `raise`, which has been put into the graph."""
 

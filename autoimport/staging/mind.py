@@ -21,7 +21,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.convert.facts import FunctionFacts
-from autoimport.operators.errors import Unstageable
+from autoimport.operators.errors import TooLarge, Unstageable
 from autoimport.staging import policy, registry, sampling, tf_internals, trust, verify
 from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
@@ -35,12 +35,13 @@ class Failure:
 
     reason: str
     line: int | None
+    is_too_large: bool = False
 
     @classmethod
     def of(cls, error: BaseException, file: str) -> Failure:
         """What an exception that ended a trace says."""
         if isinstance(error, Unstageable):
-            return cls(error.reason, error.line or _line_in(error, file))
+            return cls(error.reason, error.line or _line_in(error, file), isinstance(error, TooLarge))
         return cls(f"{type(error).__name__}: {error}", _line_in(error, file))
 
 
@@ -171,7 +172,8 @@ class Mind:
             self._changing.shapes.clear()
             specialisation = self._attempt(namespace, cells, args)
         if isinstance(specialisation, Failure):
-            self._failed(specialisation.reason, specialisation.line)
+            if not (specialisation.is_too_large and self._policy.may_wait_longer()):
+                self._failed(specialisation.reason, specialisation.line)
             return None
         if not self._policy.pays(specialisation.cost):
             self._site.close("eager", f"too small to gain from a graph ({specialisation.cost} operations)")

@@ -74,6 +74,13 @@ class Policy:
             return MOST_OPERATIONS
         return min(MOST_OPERATIONS, max(ANY_OPERATIONS, self._waited * self._operations // TRACE_COST))
 
+    def may_wait_longer(self) -> bool:
+        """After a trace that was too large: whether a larger one may be tried later, when more has been spent."""
+        if self.largest_graph() == MOST_OPERATIONS:
+            return False
+        self._wait = max(2 * self._waited, TRACE_COST)
+        return True
+
     def pays(self, operations: int) -> bool:
         """Whether a graph of so many operations is faster than eager."""
         return self._fixed is not None or operations >= LEAST_OPERATIONS

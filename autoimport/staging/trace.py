@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import tensorflow as tf
 
 from autoimport.operators import heap, observer, text
-from autoimport.operators.errors import Unstageable
+from autoimport.operators.errors import TooLarge, Unstageable
 from autoimport.operators.numbers import Outranking
 from autoimport.staging import (
     acts,
@@ -340,7 +340,7 @@ class Trace(observer.Observer):
     def repeat(self) -> None:
         # In a branch or body the loop grows an inner graph; the outermost one alone would not see it.
         if tf_internals.size_of_current_graph() > self._largest:
-            raise Unstageable(f"unrolls a Python loop into more than {self._largest} operations", "loop over tf.range")
+            raise TooLarge(f"unrolls a Python loop into more than {self._largest} operations", "loop over tf.range")
 
     def complete(self, outputs: list[Any]) -> list[Any]:
         kept = inspection.keep_what_can_fail(tf.compat.v1.get_default_graph(), outputs)
