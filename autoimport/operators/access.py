@@ -18,11 +18,13 @@ from autoimport.operators import heap, indexing, lists, observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.mutation import before_mutation, is_mutable
 from autoimport.operators.symbolic import is_symbolic
-from autoimport.operators.undefined import MaybeUndefined
+from autoimport.operators.undefined import MaybeNone, MaybeUndefined
 
 
 def attr(obj: Any, name: str) -> Any:
     """`obj.name`."""
+    if isinstance(obj, MaybeNone):
+        return obj.each(lambda part: attr(part, name))
     trace = observer.current()
     value = getattr(obj, name) if trace is None else trace.read_attr(obj, name)
     return value.resolve() if type(value) is MaybeUndefined else value
@@ -30,6 +32,9 @@ def attr(obj: Any, name: str) -> Any:
 
 def set_attr(obj: Any, name: str, value: Any) -> None:
     """`obj.name = value`."""
+    if isinstance(obj, MaybeNone):
+        obj.each(lambda part: set_attr(part, name, value))
+        return
     heap.before_attr(obj, name)
     trace = observer.current()
     if trace is None:
@@ -40,6 +45,9 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
 
 def del_attr(obj: Any, name: str) -> None:
     """`del obj.name`."""
+    if isinstance(obj, MaybeNone):
+        obj.each(lambda part: del_attr(part, name))
+        return
     heap.before_attr(obj, name)
     trace = observer.current()
     if trace is None:
@@ -50,6 +58,8 @@ def del_attr(obj: Any, name: str) -> None:
 
 def item(obj: Any, key: Any) -> Any:
     """`obj[key]`; tensors, lists and tuples also take symbolic keys."""
+    if isinstance(obj, MaybeNone):
+        return obj.each(lambda part: item(part, key))
     if type(obj) is list:
         obj = lists.stand_in(obj)
     if type(obj) is lists.TensorList or indexing.is_symbolic_key(key):
@@ -60,6 +70,9 @@ def item(obj: Any, key: Any) -> Any:
 
 def set_item(obj: Any, key: Any, value: Any) -> None:
     """`obj[key] = value`."""
+    if isinstance(obj, MaybeNone):
+        obj.each(lambda part: set_item(part, key, value))
+        return
     if type(obj) is list and lists.stand_in(obj) is not obj:
         before_mutation(obj, "__setitem__")
         lists.change(obj, "__setitem__", (key, value))
@@ -77,6 +90,9 @@ def set_item(obj: Any, key: Any, value: Any) -> None:
 
 def del_item(obj: Any, key: Any) -> None:
     """`del obj[key]`."""
+    if isinstance(obj, MaybeNone):
+        obj.each(lambda part: del_item(part, key))
+        return
     if type(obj) is list and lists.stand_in(obj) is not obj:
         refuse("an item of a list of symbolic length is deleted", error=NotImplementedError)
     heap.before_item(obj, key)

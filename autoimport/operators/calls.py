@@ -49,6 +49,8 @@ _OF_LISTS: dict[int, tuple[Any, Operator]] = {
 
 def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`fn(*args, **kwargs)`."""
+    if isinstance(fn, MaybeNone):
+        return fn.each(lambda part: call(part, *args, **kwargs))
     either = next((arg for arg in (*args, *kwargs.values()) if isinstance(arg, Either)), None)
     if either is not None and fn is not print and (id(fn) in _OPERATORS or _is_library(fn)):
         return either.each(lambda part: call(fn, *_replaced(args, either, part), **_replaced(kwargs, either, part)))

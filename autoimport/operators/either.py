@@ -45,7 +45,6 @@ class Either(MaybeNone):
         return self.value if is_first else self.other
 
     def each(self, use: Callable[[Any], Any]) -> Any:
-        """`use` of the value that is there."""
         from autoimport.operators.conditionals import (
             if_exp,  # which knows of this class, to join what branches end with
         )

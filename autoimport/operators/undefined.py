@@ -8,7 +8,7 @@ conditional assigns it, or a symbolic loop may run zero times, nobody knows befo
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import tensorflow as tf
@@ -81,6 +81,10 @@ class MaybeNone(_Maybe, Outranking):
     def is_none(self) -> Any:
         """`self is None`, as a symbolic bool."""
         return Number(bool, tf.logical_not(self.present))
+
+    def each(self, use: Callable[[Any], Any]) -> Any:
+        """`use` of the value that is there."""
+        return use(self.resolve())
 
     def to_tensor(self, dtype: Any) -> Any:
         """The value as a tensor, of `dtype` if that is not None."""

@@ -390,8 +390,8 @@ def object_of_a_branch(x):
     return counter.value
 
 
-def test_an_object_made_in_a_branch_is_left_to_python() -> None:
-    check(object_of_a_branch, (X,), (N,), staged=False, function=TypeError)
+def test_an_object_made_in_a_branch_keeps_what_was_made_there() -> None:
+    check(object_of_a_branch, (X,), (N,), function=TypeError)
 
 
 def test_an_iterator_of_its_own_is_walked_through() -> None:  # F4, M5

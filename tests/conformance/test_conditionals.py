@@ -441,8 +441,8 @@ def test_nested_conditions_on_two_inputs() -> None:  # IF-23
     check(two_inputs, *[(2.0, tf.constant(b)) for b in values], (-1.0, tf.constant(2.0)), session=True)
     check(two_inputs, *[(tf.constant(a), -1.0) for a in values], session=True)
     # A Python number is computed with on one way, a tensor on the other.
-    check(two_inputs, (tf.constant(-1.0), 2.0), staged=False, session=True)
-    check(two_inputs, (-1.0, tf.constant(-1.0)), staged=False, session=True)
+    check(two_inputs, (tf.constant(-1.0), 2.0), session=True)
+    check(two_inputs, (-1.0, tf.constant(-1.0)), session=True)
 
 
 # Raising, handlers, globals ---------------------------------------------------------------------------------------------
@@ -582,7 +582,7 @@ def becomes_a_tensor(x):
 
 
 def test_a_number_may_replace_a_tensor() -> None:  # DSP-17
-    check(becomes_a_tensor, (X,), staged=False, session=True)
+    check(becomes_a_tensor, (X,), session=True)
 
 
 def other_branch_untraced(c, x):

@@ -1,0 +1,114 @@
+"""Objects, functions and numbers between which only the graph chooses: what is done with them is done on each way."""
+
+from __future__ import annotations
+
+from tests.staging.programs import same
+
+CLASSES = """
+class Counter:
+    def __init__(self, value):
+        self.value = value
+        self.name = "n"
+    def advance(self, by):
+        self.value = self.value + by
+        return self.value
+class Other(Counter):
+    def advance(self, by):
+        self.present = by * 2
+        return self.value - by
+"""
+
+
+def held(body: str, function: str, **expected: str) -> None:
+    """Run a function of one tensor for some values, both ways."""
+    main = """
+def main():
+    for v in (1.0, -2.0, 3.0, -2.0, 0.5):
+        show({}(tf.constant(v)))
+"""
+    same(CLASSES + body + main.format(function), **{function: "graph", **expected})
+
+
+def test_attributes_that_are_called_like_ours() -> None:
+    held("def f(x):\n    counter = Counter(x) if x > 0 else Counter(-x)\n    return counter.value, counter.name\n", "f")
+
+
+def test_methods_of_objects_of_two_classes() -> None:
+    body = """
+def f(x):
+    c = Counter(x) if x > 0 else Other(-x)
+    y = c.advance(x + 1.0)
+    c.value = c.value * 3
+    return y, c.value
+"""
+    held(body, "f")
+
+
+def test_functions() -> None:
+    body = """
+def f(x):
+    first = tf.sin if x > 0 else tf.cos
+    second = (lambda v: v + 1) if x > 1 else (lambda v: v * 2)
+    third = None
+    if x > 0: third = tf.tanh
+    return first(x), second(x), x if third is None else third(x)
+"""
+    held(body, "f")
+
+
+def test_lists_of_one_length() -> None:
+    held("def f(x):\n    c = [x, x + 1] if x > 0 else (x * 2, x * 3)\n    return c[1], len(c)\n", "f")
+
+
+def test_objects_older_than_the_trace_are_changed_on_the_way_that_is_taken() -> None:
+    body = """
+models = [Counter(tf.constant(1.0)), Counter(tf.constant(2.0))]
+models[0].count = models[1].count = 0
+def f(x):
+    m = models[0] if x > 0 else models[1]
+    m.value = m.value + x
+    m.count = m.count + 1
+    return m.value
+def main():
+    for v in (1.0, -2.0, 3.0, -2.0, 0.5):
+        show(f(tf.constant(v)), [(m.value, m.count) for m in models])
+"""
+    same(CLASSES + body, f="graph")
+
+
+def test_a_number_or_a_tensor() -> None:
+    body = """
+def slope(r, delta):
+    if r > delta: return delta
+    if r < -delta: return -delta
+    return r
+def f(r):
+    g = slope(r * 5, 4.0)
+    return (0.1 * g * r, g, abs(g), g + 1, 2 - g, tf.square(g), [g, r], max(g, 0.1), float(g), isinstance(g, float), -g,
+            g < 3, g if g > 0 else 0.0, tf.stack([g, r]), tf.maximum(g, r), tf.cast(g, tf.float64), f"{g:.3f} {g}")
+"""
+    held(body, "f")
+
+
+def test_the_gradient_of_a_number_or_a_tensor() -> None:
+    body = """
+def f(w):
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        z = tf.abs(w) * 2.0
+        g = z if z < 1.5 else 1.5
+        y = tf.math.log(z) * g / 3.0 + 0.1 * g
+    return tape.gradient(y, w), y
+"""
+    held(body, "f")
+
+
+def test_a_number_where_a_loop_had_no_iteration() -> None:
+    body = """
+def f(x):
+    total = 0
+    for _ in tf.range(tf.cast(tf.abs(x), tf.int32)):
+        total = total + x
+    return total, total * 2
+"""
+    held(body, "f")
