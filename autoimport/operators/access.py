@@ -65,7 +65,9 @@ def item(obj: Any, key: Any) -> Any:
     if type(obj) is lists.TensorList or indexing.is_symbolic_key(key):
         return indexing.item(obj, key)
     trace = observer.current()
-    return obj[key] if trace is None or is_symbolic(obj) else trace.read_item(obj, key)
+    if trace is None:
+        return obj[key]
+    return obj[indexing.tensor_key(key)] if is_symbolic(obj) else trace.read_item(obj, key)
 
 
 def set_item(obj: Any, key: Any, value: Any) -> None:

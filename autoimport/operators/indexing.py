@@ -9,7 +9,7 @@ import tensorflow as tf
 from autoimport.operators import observer
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.lists import TensorList
-from autoimport.operators.numbers import DTYPES, Number, Outranking
+from autoimport.operators.numbers import DTYPES, Known, Number, Outranking
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
@@ -51,11 +51,13 @@ def set_item(obj: Any, key: Any, value: Any) -> None:
 
 
 def tensor_key(key: Any) -> Any:
-    """A key with its Numbers as tensors, for a tensor's `[]`."""
+    """A key with its Numbers as tensors, for a tensor's `[]`; what is known before each launch, too."""
     if type(key) is tuple:
         return tuple(tensor_key(part) for part in key)
     if type(key) is slice:
         return slice(*(tensor_key(part) for part in (key.start, key.stop, key.step)))
+    if isinstance(key, Known) and isinstance(key, int):
+        key = key.number()
     return key.int64() if isinstance(key, Number) and key.kind is int else key
 
 

@@ -269,8 +269,10 @@ def require_ordinary(values: Any) -> None:
             limit = tf.constant(_ORDINARY[tensor.dtype], tensor.dtype)
             is_ordinary = tf.reduce_all(tf.abs(tensor) < limit)
             fail_if(tf.equal(is_ordinary, False), "numpy meets a number that it may warn about", tensor)
-            if not tensor.shape.is_fully_defined() or 0 in tensor.shape.as_list():
-                refuse("numpy meets an array that may be empty")
+            if not tensor.shape.is_fully_defined():
+                fail_if(tf.equal(tf.size(tensor), 0), "numpy meets an empty array", tensor)
+            elif 0 in tensor.shape.as_list():
+                refuse("numpy meets an empty array")
         elif not (tensor.dtype.is_bool or tensor.dtype.is_integer or tensor.dtype == tf.string):
             refuse(f"computes with {tensor.dtype.name} numbers of numpy")
 

@@ -169,7 +169,8 @@ class Host(Known):
         return format(self.settled(), spec)
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return tf.constant(self.settled()).numpy().__array__(*args, **kwargs)
+        with tf.init_scope():
+            return tf.constant(self.settled()).numpy().__array__(*args, **kwargs)
 
     def __round__(self, digits: Any = None) -> Any:
         return self._hosts.call(round, (self,) if digits is None else (self, digits))

@@ -66,6 +66,40 @@ def test_numbers_as_indices_sizes_and_repetitions() -> None:
     )
 
 
+def test_one_graph_for_all_places_in_a_tensor() -> None:
+    ours = same(
+        """
+        class C:
+            held = tf.Variable(tf.reshape(tf.range(24.), [6, 4]))
+            def f(self, x, i):
+                last = x[-i - 1, ..., 1]
+                if x[i, 0] > 8.0:
+                    last = last + x[i, -1]
+                return x[i] + last, x[i * 2 : (i + 1) * 2], x[tf.newaxis, i:, ::2], x[..., i % 3], self.held[i]
+            def change(self, x, i):
+                self.held.assign_add(tf.pad(x[: i + 1] * 2.0, [[0, 5 - i], [0, 0]]))
+                return tf.reduce_sum(self.held)
+        def main():
+            c = C()
+            x = tf.reshape(tf.range(24.), [6, 4])
+            for i in (0, 1, 2, 3, 4, 5, 9): attempt(c.f, x + 0.5, i); attempt(c.change, x, min(i, 5))
+        """,
+        **{"C.f": "graph", "C.change": "graph"},
+    )
+    assert [ours.sites[name].traces for name in ("C.f", "C.change")] == [2, 2]  # the second one knows that i changes
+
+
+def test_numpy_takes_what_a_changing_slice_leaves() -> None:
+    same(
+        """
+        def f(x, k): return float(x[:k].numpy().sum()), tf.sin(x)
+        def main():
+            for k in (1, 2, 3, 0, 4, 2, 5): show(f(tf.range(5.), k))
+        """,
+        f="graph",
+    )
+
+
 def test_numbers_as_keys() -> None:
     same(
         """
