@@ -39,6 +39,8 @@ from autoimport.staging.reading import CONTAINERS, SCALARS, Reader, class_attrib
 from autoimport.staging.sources import Source
 from autoimport.staging.values import is_numpy
 
+# Modules whose functions make a tensor of a number, of the dtype of what it meets.
+_TAKE_TENSORS = ("tensorflow.", "keras.src.ops.", "keras.src.backend.common.variables")
 # These ask for no more than the type of their argument, which is guarded where the argument was read.
 _ABOUT_TYPE = frozenset({isinstance, issubclass, callable})
 
@@ -302,7 +304,7 @@ class Caller:
         return cls(*args, **kwargs)
 
     def _run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        takes_tensors = trust.root(getattr(fn, "__module__", None)) == "tensorflow"
+        takes_tensors = str(getattr(fn, "__module__", None)).startswith(_TAKE_TENSORS)
         exported = [self.export(arg, takes_tensors) for arg in args]
         return fn(*exported, **{key: self.export(arg, takes_tensors) for key, arg in kwargs.items()})
 

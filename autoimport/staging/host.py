@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Known, Number
+from autoimport.staging import tf_internals
 from autoimport.staging.sources import GuardBuilder, Source
 
 # Functions that Python may apply to host values before the launch.
@@ -179,6 +181,8 @@ class Host(Known):
         return self._hosts.call(divmod, (self, other))
 
     def __getattr__(self, name: str) -> Any:
+        if name == "dtype" and tf_internals.is_in_keras_backend(sys._getframe(1)):
+            return type(self.value)  # as for a Python number, which has none
         if name.startswith("_") or not hasattr(type(self.value), name):
             raise AttributeError(f"{type(self.value).__name__!r} object has no attribute {name!r}")
         return getattr(self.settled(), name)

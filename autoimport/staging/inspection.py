@@ -41,6 +41,8 @@ _FALLIBLE = frozenset(
         "OneHot", "Bincount", "DenseBincount",
     }
 )  # fmt: skip
+# By these, gradients take what was kept for them.
+_KEPT = frozenset({"TensorListPopBack", "OptionalGetValue"})
 # What can fail for integers: a division by zero, a negative power.
 _FALLIBLE_INTEGERS = frozenset({"FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "Div", "RealDiv", "Pow"})
 # What can fail if the last two inputs, the bounds of what is drawn, come in the wrong order.
@@ -205,8 +207,18 @@ def _may_not_divide(operation: Any) -> bool:
     """Whether a division of integers may be one by zero, a power of theirs one by a negative number."""
     if not operation.outputs[0].dtype.is_integer:
         return False
-    by = tf.get_static_value(operation.inputs[1])
+    divisor = operation.inputs[1]
+    if divisor.op.type == "Maximum" and operation.type != "Pow":  # the gradient of a mean divides by max(size, 1)
+        least = [tf.get_static_value(each) for each in divisor.op.inputs]
+        if any(each is not None and (each > 0).all() for each in least):
+            return False
+    by = tf.get_static_value(divisor)
     return by is None or bool((by < 0).any() if operation.type == "Pow" else (by == 0).any())
+
+
+def _takes_back(graph: Any, operation: Any) -> bool:
+    """Whether the gradient of a branch or loop takes a value that the branch or loop has kept for it."""
+    return operation.type in _KEPT and tf_internals.is_gradient_graph(graph)
 
 
 def _is_told_where(operation: Any) -> bool:
@@ -231,7 +243,7 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
     is_check = operation.type == "Assert"
     can_fail = (
         is_check
-        or operation.type in _FALLIBLE
+        or (operation.type in _FALLIBLE and not _takes_back(graph, operation))
         or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
         or (operation.type in _BOUNDED and any(tf.get_static_value(each) is None for each in operation.inputs[-2:]))
         or (operation.type not in _TAKE_ANY_INTEGERS and _is_told_where(operation))

@@ -533,15 +533,11 @@ class Reader:
 
     def snapshot(self, obj: Any) -> Any:
         """A container like `obj`, all of it read: for code that looks at it without our operators."""
-        if self.source_of(obj) is None:
+        if not isinstance(obj, CONTAINERS) or self.source_of(obj) is None:
             return obj
         if isinstance(obj, dict):
-            return (
-                type(obj)((key, self.snapshot(self.item(obj, key))) for key in self.items(obj))
-                if type(obj) is dict
-                else {key: self.snapshot(self.item(obj, key)) for key in self.items(obj)}
-            )
-        items = [self.snapshot(item) if isinstance(item, CONTAINERS) else item for item in self.items(obj)]
+            return {key: self.snapshot(self.item(obj, key)) for key in self.items(obj)}
+        items = [self.snapshot(item) for item in self.items(obj)]
         if isinstance(obj, tuple) and hasattr(obj, "_fields"):
             return type(obj)(*items)
         for kind in (tuple, set, frozenset):

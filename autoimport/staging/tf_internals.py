@@ -9,6 +9,7 @@ import contextlib
 import functools
 import os
 import sys
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.eager.polymorphic_function import concrete_function, eager_function_run, polymorphic_function
 from tensorflow.python.framework import constant_op, func_graph, ops, random_seed
 from tensorflow.python.framework import tensor as tensor_lib
-from tensorflow.python.ops import gen_random_ops
+from tensorflow.python.ops import cond_v2, gen_random_ops, while_v2
 from tensorflow.python.util import traceback_utils
 
 # Concrete values, symbolic values, graphs of functions.
@@ -99,6 +100,11 @@ def settings() -> tuple[Any, ...]:
     keras = sys.modules.get("keras.src.backend.config")
     of_keras = (keras.floatx(), keras.epsilon(), keras.image_data_format()) if keras is not None else ()
     return (_context.device_name, of_keras, keras_seed_generator())
+
+
+def is_in_keras_backend(frame: types.FrameType) -> bool:
+    """Whether a frame is of the code by which Keras finds the dtype of a result: `getattr(x, "dtype", type(x))`."""
+    return str(frame.f_globals.get("__name__")).startswith("keras.src.backend.")
 
 
 def keras_seed_generator() -> Any:
@@ -209,6 +215,11 @@ def inner_graphs(graph: Any, operation: Any) -> list[Any]:
     return [function.graph for function in found if getattr(function, "graph", None) is not None]
 
 
+def is_gradient_graph(graph: Any) -> bool:
+    """Whether a graph is the gradient of a branch or of a loop's body."""
+    return isinstance(graph, (cond_v2._CondGradFuncGraph, while_v2._WhileBodyGradFuncGraph))
+
+
 def dataset_inputs(dataset: Any) -> list[Any]:
     """The datasets that a dataset takes its elements from."""
     return list(dataset._inputs())
@@ -309,13 +320,34 @@ def run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes) -> Any:
     )
 
 
+class _Configured(ConcreteFunction):  # type: ignore[misc]
+    """A concrete function that runs under a configuration of its own, and so do the functions of its gradients.
+
+    Tapes run those when nobody is there any more to say how; with the usual rewriter their last bits are not eager's.
+    """
+
+    _configuration: bytes
+
+    def _call_flat(self, *args: Any) -> Any:
+        before = _context.function_call_options
+        options = config_pb2.ConfigProto()
+        options.ParseFromString(self._configuration)
+        _context.function_call_options = context.FunctionCallOptions(config_proto=options)
+        try:
+            return super()._call_flat(*args)
+        finally:
+            _context.function_call_options = before
+            for cache in (self._first_order_tape_functions, self._higher_order_tape_functions):
+                for made in cache.values():
+                    if made._backward is not None:
+                        _configure(made._backward, self._configuration)
+
+
+def _configure(function: Any, config: bytes) -> None:
+    function.__class__, function._configuration = _Configured, config
+
+
 def run_recorded(function: Any, inputs: Sequence[Any], config: bytes) -> list[Any]:
     """Launch a concrete function so that tapes and accumulators see it."""
-    before = _context.function_call_options
-    options = config_pb2.ConfigProto()
-    options.ParseFromString(config)
-    _context.function_call_options = context.FunctionCallOptions(config_proto=options)
-    try:
-        return list(function._call_flat([], list(inputs)) or ())
-    finally:
-        _context.function_call_options = before
+    _configure(function, config)
+    return list(function._call_flat([], list(inputs)) or ())

@@ -634,3 +634,29 @@ def test_an_environment_of_the_persons() -> None:
                 if e.done: e.__init__()
         """
     )
+
+
+def test_methods_of_dicts_that_hold_functions_and_objects() -> None:
+    same(
+        """
+        class Loss:
+            def __init__(self, weight): self.weight = weight
+            def __call__(self, y): return self.weight * tf.reduce_sum(y)
+        LOSSES = {"square": lambda y: tf.reduce_sum(y * y), "own": Loss(0.5), "deep": {"sum": tf.reduce_sum}}
+        def f(y):
+            total, seen = 0.0, {}
+            for name, loss in LOSSES.items():
+                if name == "deep": loss = loss["sum"]
+                seen[name] = loss(y)
+                total += seen[name]
+            return total, seen, len(LOSSES.values()), LOSSES.get("none"), list(LOSSES)
+        def main():
+            for i in range(4): show(f(tf.constant([1., 2.])))
+            LOSSES["own"] = Loss(2.0)
+            for i in range(3): show(f(tf.constant([1., 2.])))
+            LOSSES["own"].weight = 3.0
+            LOSSES["deep"]["sum"] = tf.reduce_max
+            for i in range(3): show(f(tf.constant([1., 2.])))
+        """,
+        f="graph",
+    )

@@ -84,3 +84,55 @@ def test_what_fails_though_nobody_needs_it_fails(where: str, what: str) -> None:
         """,
         f="graph",
     )
+
+
+BRANCH = "if tf.reduce_sum(v) > 0.:\n    loss = loss * tf.reduce_mean(v * x)"
+# Each makes a scalar `loss` of the variable `v` and of `x`; its gradient divides sizes, or takes back what was kept.
+DIFFERENTIATED = {
+    "branch": BRANCH,
+    "loop": "i = 0\nwhile i < 3 and tf.reduce_sum(v) > -9.:\n    loss = tf.tanh(loss * v[0])\n    i += 1",
+    "branch in a loop": "for i in tf.range(3):\n" + textwrap.indent(BRANCH, "    "),
+    "loop in a branch": "if tf.reduce_sum(v) > 0.:\n    for i in tf.range(3):\n        loss = tf.sin(loss * v[1])",
+}
+
+
+@pytest.mark.parametrize("where", DIFFERENTIATED)
+def test_a_gradient_through_control_flow_may_follow_a_change(where: str) -> None:
+    body = textwrap.indent(DIFFERENTIATED[where], " " * 16)
+    same(
+        f"""
+        v, steps = tf.Variable([1.0, -0.5]), tf.Variable(0)
+        def f(x):
+            steps.assign_add(1)
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(v * x)
+{body}
+            slope = tape.gradient(loss, v)
+            v.assign_sub(0.1 * slope)
+            return loss, slope
+        def main():
+            for i in range(6): show(f(tf.constant([1.0, 2.0])), v, steps)
+        """,
+        f="graph",
+    )
+
+
+def test_a_step_taken_in_a_branch_after_another_step() -> None:
+    same(
+        """
+        import keras
+        v, w = keras.Variable([1.0, -0.5]), keras.Variable([0.5, 2.0])
+        first, second = keras.optimizers.Adam(0.1), keras.optimizers.Adam(0.2)
+        def f(x):
+            with tf.GradientTape() as a, tf.GradientTape() as b:
+                of_v = tf.reduce_mean((v * x) ** 2)
+                of_w = tf.reduce_mean((w - x) ** 2) + tf.reduce_mean(v * w)
+            first.apply_gradients(zip(a.gradient(of_v, [v.value]), [v]))
+            if of_w > 0.5:
+                second.apply_gradients(zip(b.gradient(of_w, [w.value]), [w]))
+            return of_v, of_w
+        def main():
+            for i in range(12): show(f(tf.constant([1.0, 0.7])), v, w, second.iterations)
+        """,
+        f="graph",
+    )

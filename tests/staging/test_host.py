@@ -352,3 +352,35 @@ def test_infinities_and_nans() -> None:
             for k in (1., float("inf"), -float("inf"), float("nan"), 2., float("nan"), 0., -0., 3.): attempt(f, tf.ones(1) * 2, k)
         """
     )
+
+
+def test_numbers_and_variables_of_keras() -> None:
+    same(
+        """
+        import keras
+        single, half = keras.Variable([3.0, 4.0]), keras.Variable([3.0, 4.0], dtype="bfloat16")
+        whole, shadow = keras.Variable([3, 4], dtype="int32"), tf.Variable([1.0, 2.0])
+        class Average:
+            updates = 0
+            def update(self, x):
+                self.updates += 1
+                d = min(0.9, (1 + self.updates) / (10 + self.updates))
+                shadow.assign(d * shadow + (1.0 - d) * single)
+                single.assign(single - d)
+                half.assign_add(half * 0 + d)
+                return [[d * w, w * d, d + w, w - d, d / w, w / d, d ** w, w ** d, w // d, w % d] for w in (single, half)]
+            def compare(self, x):
+                d = 1 / self.updates
+                return single < d, single == d, keras.ops.maximum(half, d), keras.ops.clip(single, 0.0, d)
+            def count(self, x):
+                n = self.updates
+                results = n + whole, whole // n, keras.ops.power(single, n), keras.ops.convert_to_tensor(n)
+                whole.assign(whole * n - n)
+                return results
+        def main():
+            average, x = Average(), tf.ones(())
+            for i in range(8):
+                show(average.update(x), average.compare(x), average.count(x), shadow, single, half, whole)
+        """,
+        **{"Average.update": "graph", "Average.compare": "graph", "Average.count": "graph"},
+    )

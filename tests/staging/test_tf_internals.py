@@ -10,6 +10,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras.src.backend.common.stateless_scope import StatelessScope
+from tensorflow.python.eager import context
 
 from autoimport.staging import tf_internals
 
@@ -166,6 +167,39 @@ def test_a_recorded_run_is_seen_by_tapes() -> None:
         assert tf_internals.recording()
         (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG)
     assert (y.numpy(), tape.gradient(y, x).numpy()) == (9.0, 6.0)
+
+
+def test_the_gradient_of_a_recorded_run_is_computed_under_its_configuration(monkeypatch) -> None:
+    seen = []
+
+    def body():
+        inputs.append(tf_internals.placeholder(tf_internals.outermost_graph(), tf.float32, ()))
+        return [inputs[0] ** 3]
+
+    call = context.Context.call_function
+    monkeypatch.setattr(
+        context.Context,
+        "call_function",
+        lambda self, *args: seen.append(self.function_call_options.config_proto_serialized) or call(self, *args),
+    )
+    for persistent in (False, True):
+        inputs: list = []
+        function = tf_internals.build_function("cubes", body, inputs)
+        x = tf.constant(2.0)
+        with tf.GradientTape() as outer, tf.GradientTape(persistent=persistent) as tape:
+            outer.watch(x)
+            tape.watch(x)
+            (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG)
+            slope = tape.gradient(y, x)
+        assert (slope.numpy(), outer.gradient(slope, x).numpy()) == (12.0, 12.0)
+    assert len(seen) >= 6
+    assert set(map(_rewriting, seen)) == {_rewriting(tf_internals.EXACT_CONFIG)}
+
+
+def _rewriting(configuration):
+    config = tf.compat.v1.ConfigProto()
+    config.ParseFromString(configuration)
+    return config.graph_options.rewrite_options.SerializeToString(deterministic=True)
 
 
 def test_one_operation_is_made_to_wait_for_others() -> None:
