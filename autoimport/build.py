@@ -189,6 +189,7 @@ def tend(action: str) -> int:
         size = sum(module.size for module in kept)
         print(f"folder   {store.folder}")
         print(f"modules  {len(kept)}")
+        print(f"learned  {sum(any(name.endswith('.learned') for name in module.names) for module in kept)} of them")
         print(f"size     {size / MEGABYTE:.1f} of {limit // MEGABYTE} MB")
         if store.shared is not None:
             print(f"shared   {store.shared} (read only)")

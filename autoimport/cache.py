@@ -1,8 +1,9 @@
 """A content key -> the verified code object, facts and graph forms of a converted module, on disk.
 
-Each module has two entries: its code with the facts, read at every start, and its graph forms, read when the first of
-its functions becomes a graph. The store never fails: an entry that is damaged, foreign, or cannot be read or written
-is as good as none. Entries hold code, so a folder or a file that others can have written is not used at all.
+Each module has up to three entries: its code with the facts, read at every start; its graph forms, read when the first
+of its functions becomes a graph; and what runs have learned about its functions. The store never fails: an entry that
+is damaged, foreign, or cannot be read or written is as good as none. Entries hold code, so a folder or a file that
+others can have written is not used at all.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
 _AT_ONCE = 1 << 16
 
 MEGABYTE = 1 << 20
-_SUFFIXES = ("code", "forms")
+_SUFFIXES = ("code", "forms", "learned")
 # How old, in seconds, the note of an entry's last use may get, which is the time of its file: a note a start would
 # cost every start a write. And how old a half-written file must be to belong to nobody any more.
 _NOTED_FOR = 3600
@@ -193,6 +194,20 @@ class Store:
         self._keep_bound(forms_size + code_size)
         return forms_size > 0 and code_size > 0
 
+    def load_learned(self, key: str) -> Any:
+        """What runs have learned about the module saved under `key`; None if there is nothing to trust."""
+        payload = self._read(self.folder, key + ".learned", note_use=True)
+        try:
+            return marshal.loads(payload) if payload else None
+        except (EOFError, ValueError, TypeError):
+            return None
+
+    def save_learned(self, key: str, value: Any) -> bool:
+        """Keep what `load_learned` shall return, if the folder can be written to; whether it is kept now."""
+        size = self._write(key + ".learned", value) if self._make_folder() else 0
+        self._keep_bound(size)
+        return size > 0
+
     def kept(self) -> dict[str, Kept]:
         """What is in the folder, by key."""
         found: dict[str, Kept] = {}
@@ -225,7 +240,7 @@ class Store:
         return removed, freed
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Files of the folder that are ours by their name: `KEY.code`, `KEY.forms`, and half-written ones."""
+        """Files of the folder that are ours by their name: those of `KEY`, and half-written ones."""
         if not self._is_trusted(self.folder):
             return
         try:

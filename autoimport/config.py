@@ -34,6 +34,7 @@ class Options:
       pure: functions that a graph may call though their code is not converted: they only compute. effectful: functions
         that no graph may call. Dotted names; `pkg.*` means all of `pkg`.
       fidelity: "exact" keeps every bit of eager's results, "fast" allows TensorFlow's graph rewrites.
+      learn: remember what became a graph, and what did not, for the next run of the program.
       verify: hold the first launches of each graph against eager; where they differ, "stop" the program, or "warn" and
         run eagerly. "off" to trust them.
     """
@@ -50,6 +51,7 @@ class Options:
     pure: tuple[str, ...] = ()
     effectful: tuple[str, ...] = ()
     fidelity: str = "exact"
+    learn: bool = True
     verify: str = "off"
 
 
@@ -182,6 +184,7 @@ SETTINGS = (
     Setting("pure", FUNCTIONS, "functions that only compute: a graph may call them although they are not converted"),
     Setting("effectful", FUNCTIONS, "functions with effects that a graph may not call, nor become"),
     Setting("fidelity", FIDELITY, "exact: every bit as in eager (default); fast: TensorFlow may rewrite graphs"),
+    Setting("learn", SWITCH, "remember what became a graph for the program's next run (default: true)"),
     Setting("verify", VERIFY, "run each graph's first launches eagerly, too, and stop (or warn) where they differ"),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}

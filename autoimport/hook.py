@@ -280,6 +280,7 @@ def _register(
 
         # Asked at the first module, which is the program where there is one: nothing of the person's has run yet.
         registry.is_watched = is_watched()
+        registry.cache = (lambda key: store().load_learned(key), lambda key, value: store().save_learned(key, value))
         _register_module = registry.register_module
     _register_module(
         module.key, name, path, module.functions, load_forms,
@@ -368,6 +369,31 @@ def start(selection: Selection) -> None:
             teach(module)
 
 
+_is_to_remember = False
+
+
+def remember() -> None:
+    """At the end of this process, keep what staging has learned for the next run."""
+    global _is_to_remember
+    if not _is_to_remember and not sys.dont_write_bytecode:
+        _is_to_remember = True
+        import atexit
+
+        # Registered early, so that threads and exit handlers of the program come first; forked children keep nothing.
+        atexit.register(_keep_learned, os.getpid())
+
+
+def _keep_learned(process: int) -> None:
+    learned = sys.modules.get("autoimport.staging.learned")  # not there when the program did not use TensorFlow
+    if learned is None or os.getpid() != process:
+        return
+    try:
+        learned.keep_all()
+    except Exception:
+        if config.current().strict:
+            raise
+
+
 def select(options: config.Options, root: str, main: str | None = None) -> Selection:
     """What the options, and installed packages themselves, say is to be converted of a program in `root`."""
     packages = None if options.packages is None else resolve(options.packages)
@@ -395,6 +421,7 @@ def install(packages: str | Iterable[str] | None = None, exclude: str | Iterable
     config.use(options)
     if config.is_off(os.environ):
         return
+    remember()
     selection = select(options, root)
     late = imported_already(selection)
     start(selection)

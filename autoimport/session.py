@@ -26,6 +26,7 @@ def begin(options: config.Options, root: str, main: str | None = None) -> Select
     config.use(options)
     selection = hook.select(options, root, main)
     hook.start(selection)
+    hook.remember()
     if options.verify != "off":
         atexit.register(_summarize, os.getpid())
     if options.report or options.report_json:

@@ -93,7 +93,11 @@ def test_the_folder_is_described_pruned_and_emptied(folder):
     (folder / "cache" / "note.txt").touch()
     assert run(folder, "cache", "path") == (0, f"{folder / 'cache'}\n", "")
     code, out, err = run(folder, "cache", "info")
-    assert (code, err) == (0, "") and out.splitlines()[:2] == [f"folder   {folder / 'cache'}", "modules  7"]
+    assert (code, err) == (0, "") and out.splitlines()[:3] == [
+        f"folder   {folder / 'cache'}",
+        "modules  7",
+        "learned  0 of them",
+    ]
     assert run(folder, "cache", "prune") == (0, "0 modules removed, 0.0 MB freed\n", "")
     assert run(folder, "cache", "prune", "--cache-size", "0")[1].startswith("7 modules removed")
     assert run(folder, "cache", "clear") == (0, "0 modules removed, 0.0 MB freed\n", "")

@@ -57,6 +57,31 @@ def test_nothing_saved_is_nothing_loaded(store):
     assert store.load_forms(KEY, "x.py") is None
 
 
+def test_what_was_learned_comes_back_undamaged_or_not_at_all(store):
+    assert store.load_learned(KEY) is None
+    value = {"train.py": ((1, "2.21"), {0: (True, None, (("x", (True, False)),))})}
+    assert store.save_learned(KEY, value)
+    assert store.load_learned(KEY) == value
+    with open(file_of(store, ".learned"), "rb") as file:
+        content = file.read()
+    for damaged in (content[:-1], content[:40], b"", content[:-1] + bytes([content[-1] ^ 1])):
+        with open(file_of(store, ".learned"), "wb") as file:
+            file.write(damaged)
+        assert store.load_learned(KEY) is None
+
+
+def test_what_was_learned_goes_with_its_module(store):
+    store.save(KEY, converted())
+    store.save_learned(KEY, {})
+    assert {suffix for name in store.kept()[KEY].names for suffix in name.split(".")[1:]} == {
+        "code",
+        "forms",
+        "learned",
+    }
+    assert store.prune(0)[0] == 1
+    assert os.listdir(store.folder) == []
+
+
 def test_the_folder_is_private(store):
     store.save(KEY, converted())
     assert stat.S_IMODE(os.stat(store.folder).st_mode) == 0o700

@@ -21,6 +21,7 @@ TEXTS = {
     "pure": ("a.fn, b.*", ("a.fn", "b.*")),
     "effectful": ("a.Class.method", ("a.Class.method",)),
     "fidelity": ("fast", "fast"),
+    "learn": ("0", False),
     "verify": ("warn", "warn"),
 }
 TOML = {
@@ -36,6 +37,7 @@ TOML = {
     "pure": '["a.fn", "b.*"]',
     "effectful": '["a.Class.method"]',
     "fidelity": '"fast"',
+    "learn": "false",
     "verify": '"warn"',
 }
 BAD_TOML = {
@@ -51,6 +53,7 @@ BAD_TOML = {
     "pure": '["fn"]',
     "effectful": '["a.*.fn"]',
     "fidelity": '"quick"',
+    "learn": "1",
     "verify": '"stop"',
 }
 BAD_TEXT = {
@@ -66,6 +69,7 @@ BAD_TEXT = {
     "pure": "a.1",
     "effectful": "*",
     "fidelity": "quick",
+    "learn": "never",
     "verify": "always",
 }
 

@@ -53,6 +53,8 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
             site.close("eager", "is declared effectful")
             return False
         mind = site.mind = Mind(site)
+        if site.closed:
+            return False
     return mind.enter(frame, cells, args)
 
 

@@ -1,7 +1,8 @@
 """One site over time: its specialisations, and what becomes of a call.
 
 In: a call in eager mode. Out: whether it ran as a graph. First calls run eagerly and are counted, then the policy asks
-for a trace; what fails, or does not pay, leaves the site to its body, with the reason.
+for a trace; what fails, or does not pay, leaves the site to its body, with the reason. What an earlier run has learned
+shortens this.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import tensorflow as tf
 from autoimport import config
 from autoimport.convert.facts import FunctionFacts
 from autoimport.operators.errors import TooLarge, Unstageable
-from autoimport.staging import policy, registry, sampling, tf_internals, trust, verify
+from autoimport.staging import learned, policy, registry, sampling, tf_internals, trust, verify
 from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
 from autoimport.staging.sources import Changing
@@ -55,13 +56,42 @@ class Mind:
     def __init__(self, site: registry.Site) -> None:
         self._site = site
         self._specialisations: list[Specialisation] = []
-        self._policy = policy.Policy(site.facts.has_loop)
+        self._lesson = lesson = learned.lesson_of(site)
+        self._policy = policy.Policy(site.facts.has_loop, lesson is not None and lesson.is_graph)
         self._without_tensors = 0
         self._sampled = 0
         self.entered = 0
         self._deferred: tuple[Any, int, int] = (None, 0, 0)
         self._changing = Changing()
         self._exact_shapes = False
+        self._verdict: learned.Lesson | None = None
+        if lesson is not None and lesson.is_graph:
+            self._changing = Changing(dict(lesson.shapes), set(lesson.numbers))
+            self._exact_shapes = lesson.exact_shapes
+            site.sample_ms = lesson.sample_ms
+        elif lesson is not None:
+            site.close("eager", lesson.reason, lesson.line)
+
+    def teach(self, lessons: dict[int, learned.Lesson], index: int) -> None:
+        """Put what this run has learned of the site at its `index` among the lessons for the next one."""
+        site = self._site
+        if site.closed:
+            verdict = self._verdict
+            if verdict is None and self._lesson is not None and not self._lesson.is_graph:
+                verdict = learned.one_run_older(self._lesson)
+            lessons.pop(index, None)
+            if verdict is not None:
+                lessons[index] = verdict
+        elif (
+            self._policy.has_paid and 2 * site.own_graph_calls >= site.graph_calls
+        ):  # not mostly a part of its callers'
+            numbers, shapes = tuple(sorted(self._changing.numbers)), tuple(sorted(self._changing.shapes.items()))
+            lessons[index] = learned.Lesson(True, None, None, numbers, shapes, self._exact_shapes, site.sample_ms)
+
+    def _leave_eager(self, reason: str, line: int | None = None) -> None:
+        """Settle the verdict, for the next run, too."""
+        self._site.close("eager", reason, line)
+        self._verdict = learned.Lesson(False, reason, line)
 
     def enter(self, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
         """Launch, trace, or leave it to the body."""
@@ -125,7 +155,7 @@ class Mind:
         def report(operations: int, milliseconds: float) -> None:
             self._site.sample_ms = milliseconds
             if not self._policy.is_worthwhile(operations) and not self._site.closed:
-                self._site.close("eager", f"too small to gain from a graph ({operations} operations)")
+                self._leave_eager(f"too small to gain from a graph ({operations} operations)")
 
         sampling.sample(frame, report)
 
@@ -176,7 +206,7 @@ class Mind:
                 self._failed(specialisation.reason, specialisation.line)
             return None
         if not self._policy.pays(specialisation.cost):
-            self._site.close("eager", f"too small to gain from a graph ({specialisation.cost} operations)")
+            self._leave_eager(f"too small to gain from a graph ({specialisation.cost} operations)")
             return None
         return specialisation
 
@@ -210,7 +240,7 @@ class Mind:
         site = self._site
         if not self._policy.another_specialisation():
             last = self._specialisations[0]
-            site.close("eager", f"needs a new graph too often: {last.explain(last.failed)}")
+            self._leave_eager(f"needs a new graph too often: {last.explain(last.failed)}")
             self._specialisations.clear()
             return False
         start = time.perf_counter()
@@ -241,13 +271,13 @@ class Mind:
         site = self._site
         reason = " ".join(reason.split())[:300]
         if self._policy.another_failure() and not self._specialisations:
-            site.close("eager", reason, line)
+            self._leave_eager(reason, line)
             return
         site.reason, site.reason_line = reason, line
 
     def _bailed(self, specialisation: Specialisation) -> bool:
         if specialisation.bailed is not None and self._policy.another_bail():
-            self._site.close("eager", f"must run eagerly too often ({specialisation.bailed})")
+            self._leave_eager(f"must run eagerly too often ({specialisation.bailed})")
         return False
 
 

@@ -26,16 +26,25 @@ MOST_BAILS = 5
 class Policy:
     """The counts of one site."""
 
-    def __init__(self, has_loop: bool) -> None:
+    def __init__(self, has_loop: bool, is_known: bool = False) -> None:
+        """`is_known`: an earlier run found that a graph pays."""
         fixed = config.current().stage_after
         self._fixed = fixed
         self._has_loop = has_loop
-        self._wait = fixed if fixed is not None else TRACE_COST_WITH_LOOP if has_loop else TRACE_COST
+        self._usual_wait = fixed if fixed is not None else TRACE_COST_WITH_LOOP if has_loop else TRACE_COST
+        # The first call always runs eagerly: it builds layers and slots.
+        self._wait = 1 if is_known else self._usual_wait
+        self._is_known = is_known
         self._waited = 0
         self._specialisations = 0
         self.failures = 0
         self._bails = 0
         self._operations = 0
+
+    @property
+    def has_paid(self) -> bool:
+        """Whether there has been a graph."""
+        return self._specialisations > 0
 
     @property
     def waits(self) -> bool:
@@ -53,8 +62,8 @@ class Policy:
         Not for long in a loop that stays Python: a caller that is called once never becomes a graph.
         """
         if in_long_loop:
-            return 0 if callers_calls <= 1 else self._wait
-        return 10 * self._wait
+            return 0 if callers_calls <= 1 else self._usual_wait
+        return 10 * self._usual_wait
 
     def is_worthwhile(self, operations: int) -> bool:
         """Note what one eager call runs; whether a trace is worth a thought at all."""
@@ -70,7 +79,7 @@ class Policy:
 
         A Python loop that is unrolled would otherwise be traced for longer than the program runs.
         """
-        if self._fixed is not None or self._specialisations:
+        if self._fixed is not None or self._specialisations or self._is_known:
             return MOST_OPERATIONS
         return min(MOST_OPERATIONS, max(ANY_OPERATIONS, self._waited * self._operations // TRACE_COST))
 
@@ -97,6 +106,8 @@ class Policy:
         """Note a failed trace; whether that is enough. What fails for one input may go for the next."""
         self.failures += 1
         self._waited = 0 if self._fixed is None else self._waited
+        if self._is_known and not self._specialisations:
+            self._wait, self._is_known = self._usual_wait, False
         return self.failures >= MOST_FAILURES
 
     def another_bail(self) -> bool:

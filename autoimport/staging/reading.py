@@ -260,7 +260,8 @@ class Reader:
             return value
         now = tf_internals.shape_tuple(value)
         mask = self._changing.shapes.get(source.text, ())
-        shape = tuple(None if free else size for size, free in zip(now, mask, strict=True)) if mask else now
+        is_known = len(mask) == len(now)
+        shape = tuple(None if free else size for size, free in zip(now, mask, strict=True)) if is_known else now
         fixed = [f"{{v}}._shape_tuple()[{i}] == {size}" for i, size in enumerate(shape) if size is not None]
         same_shape = f"{{v}}._shape_tuple() == {now!r}"
         if None in shape:

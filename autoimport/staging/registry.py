@@ -120,6 +120,10 @@ class Module:
                     self._sites = self.twin.sites if self.twin is not None else self._make_sites()
         return self._sites
 
+    def known_sites(self) -> list[Site]:
+        """The sites, if anybody has needed them so far."""
+        return self._sites or []
+
     def _make_sites(self) -> list[Site]:
         sites = [
             Site(self, index, facts, closed=not facts.can_launch, reason=facts.reason, reason_line=facts.reason_line)
@@ -148,6 +152,8 @@ loaded: list[Module] = []
 texts: dict[str, bytes] = {}
 # Whether gates are closed from the start, as somebody watches the program's lines; see `watching`.
 is_watched = False
+# How staging keeps a value by a module's key for the next run, and gets it back: load and save.
+cache: tuple[Callable[[str], Any], Callable[[str, Any], bool]] | None = None
 _lock = threading.RLock()
 _graphs_under_construction = 0
 
