@@ -223,8 +223,8 @@ def _takes_back(graph: Any, operation: Any) -> bool:
 
 def _is_told_where(operation: Any) -> bool:
     """Whether an operation gets integers of which nobody knows, while the graph is built, whether they fit."""
-    later = operation.inputs[1:]
-    return any(tensor.dtype.is_integer and tensor.op.type != "Const" for tensor in later)
+    later = [tensor for tensor in operation.inputs[1:] if tensor.dtype.is_integer and tensor.op.type != "Const"]
+    return any(tf.get_static_value(tensor) is None for tensor in later)
 
 
 def _sees(operation: Any, changed: set[str]) -> bool:
@@ -246,7 +246,7 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
         or (operation.type in _FALLIBLE and not _takes_back(graph, operation))
         or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
         or (operation.type in _BOUNDED and any(tf.get_static_value(each) is None for each in operation.inputs[-2:]))
-        or (operation.type not in _TAKE_ANY_INTEGERS and _is_told_where(operation))
+        or (operation.type not in _TAKE_ANY_INTEGERS | _FALLIBLE_INTEGERS and _is_told_where(operation))
         or (operation.type != "Placeholder" and any(_is_of_unknown_size(tensor) for tensor in operation.outputs))
         or (operation.type not in _TAKE_ANY_SIZES and any(_is_of_unknown_size(tensor) for tensor in operation.inputs))
     )

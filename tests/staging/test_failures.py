@@ -122,15 +122,18 @@ def test_a_step_taken_in_a_branch_after_another_step() -> None:
         """
         import keras
         v, w = keras.Variable([1.0, -0.5]), keras.Variable([0.5, 2.0])
-        first, second = keras.optimizers.Adam(0.1), keras.optimizers.Adam(0.2)
+        first, second, mean = keras.optimizers.Adam(0.1), keras.optimizers.Adam(0.2), keras.metrics.Mean()
         def f(x):
             with tf.GradientTape() as a, tf.GradientTape() as b:
                 of_v = tf.reduce_mean((v * x) ** 2)
-                of_w = tf.reduce_mean((w - x) ** 2) + tf.reduce_mean(v * w)
+                of_w = tf.reduce_mean(tf.reduce_mean((w - x[:, None]) ** 2, axis=0)) + tf.reduce_mean(v * w)
             first.apply_gradients(zip(a.gradient(of_v, [v.value]), [v]))
             if of_w > 0.5:
                 second.apply_gradients(zip(b.gradient(of_w, [w.value]), [w]))
-            return of_v, of_w
+            else:
+                of_w *= 2.0
+            mean.update_state(of_w)
+            return of_v, of_w, mean.result()
         def main():
             for i in range(12): show(f(tf.constant([1.0, 0.7])), v, w, second.iterations)
         """,
