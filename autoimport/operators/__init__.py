@@ -28,6 +28,7 @@ from autoimport.operators.arithmetic import binary
 from autoimport.operators.asserts import assert_, raise_
 from autoimport.operators.calls import call
 from autoimport.operators.comparisons import chain, eq, in_, is_, is_not, ne, not_in
+from autoimport.operators.comprehensions import each, listed, one, when
 from autoimport.operators.conditionals import if_, if_exp
 from autoimport.operators.formatting import format_, fstring, mod
 from autoimport.operators.lists import set_element_type, stack
@@ -56,6 +57,7 @@ __all__ = [
     "del_attr",
     "del_global",
     "del_item",
+    "each",
     "eq",
     "for_",
     "forbid",
@@ -71,11 +73,13 @@ __all__ = [
     "is_not",
     "item",
     "iterate",
+    "listed",
     "mapping",
     "mod",
     "ne",
     "not_",
     "not_in",
+    "one",
     "or_",
     "raise_",
     "set_attr",
@@ -89,5 +93,6 @@ __all__ = [
     "take_apart",
     "truth",
     "unpack",
+    "when",
     "while_",
 ]

@@ -17,6 +17,7 @@ import tensorflow as tf
 from autoimport.operators import heap, indexing, lists, observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.mutation import before_mutation, is_mutable
+from autoimport.operators.streams import Each
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined
 
@@ -62,7 +63,7 @@ def item(obj: Any, key: Any) -> Any:
         return obj.each(lambda part: item(part, key))
     if type(obj) is list:
         obj = lists.stand_in(obj)
-    if type(obj) is lists.TensorList or indexing.is_symbolic_key(key):
+    if isinstance(obj, lists.TensorList) or indexing.is_symbolic_key(key):
         return indexing.item(obj, key)
     trace = observer.current()
     if trace is None:
@@ -205,12 +206,15 @@ def augment(op: str, x: Any, value: Any) -> Any:
     if is_mutable(x):
         if trace is not None and trace.logs(x, op, (value,), {}) is not None:
             return x
+        if type(x) is list and op == "+=":
+            from autoimport.operators.calls import call
+
+            call(x.extend, value)
+            return x
         before_mutation(x, op)
         if type(x) is list and lists.stand_in(x) is not x:
             lists.change(x, op, (value,))
             return x
-        if type(x) is list and op == "+=":
-            value = iterate(value)
     elif trace is not None and not isinstance(x, _IMMUTABLE) and not is_symbolic(x):
         return trace.call(_IN_PLACE[op], (x, value), {})
     return _IN_PLACE[op](x, value)
@@ -223,7 +227,7 @@ def iterate(obj: Any) -> Any:
     if is_symbolic(obj):
         return indexing.items(obj)
     trace = observer.current()
-    return obj if trace is None else trace.iterate(obj)
+    return obj if trace is None or type(obj) is Each else trace.iterate(obj)
 
 
 def mapping(obj: Any) -> Any:

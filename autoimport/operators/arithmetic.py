@@ -50,8 +50,10 @@ def _read(x: Any) -> Any:
 
 
 def _of_symbolic_lists(symbol: str, x: Any, y: Any) -> Any:
-    if symbol != "+" or type(x) is not list or type(y) is not list or lists.stand_in(x) is x:
+    if symbol != "+" or type(x) is not list or type(y) is not list:
         refuse(f"`{symbol}` on a list of symbolic length", error=NotImplementedError)
+    from autoimport.operators.calls import call
+
     joined = list(x)  # holds the symbolic items, as `x` does
-    lists.change(joined, "extend", (y,))
+    call(joined.extend, y)
     return joined

@@ -10,11 +10,13 @@ import tensorflow as tf
 
 from autoimport.operators import lists, math_functions, observer, operator_functions, python_builtins, sorting
 from autoimport.operators.access import iterate
+from autoimport.operators.comprehensions import Sink, described, push
 from autoimport.operators.either import Either
 from autoimport.operators.formatting import method_of_string
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Number
 from autoimport.operators.numpy_values import NumpyMethod
+from autoimport.operators.streams import Each
 from autoimport.operators.symbolic import in_graph, is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
@@ -55,6 +57,9 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     if either is not None and fn is not print and (id(fn) in _OPERATORS or _is_library(fn)):
         return either.each(lambda part: call(fn, *_replaced(args, either, part), **_replaced(kwargs, either, part)))
     known = _OPERATORS.get(id(fn))
+    takes_streams = fn in python_builtins.OF_STREAMS if known is not None else _is_extend(fn)
+    if not takes_streams:
+        args = tuple(iter(arg) if type(arg) is Each else arg for arg in args)
     if known is not None:
         return known[1](*args, **kwargs)
     if type(fn) is NumpyMethod:
@@ -89,6 +94,10 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     return (observer.convert_on_demand(fn) if in_graph() else fn)(*args, **kwargs)
 
 
+def _is_extend(fn: Any) -> bool:
+    return type(fn) is BuiltinMethodType and type(fn.__self__) is list and fn.__name__ == "extend"
+
+
 def _replaced(arguments: Any, either: Either, part: Any) -> Any:
     """Arguments with one of the values in place of both."""
     if isinstance(arguments, dict):
@@ -104,6 +113,11 @@ def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if logged is not None:
         return logged[0]
     before_mutation(owner, f"{type(owner).__name__}.{name}")
+    if name == "extend" and len(args) == 1 and type(owner) is list:
+        args = (described(args[0]),)
+        if isinstance(args[0], Each) and args[0].is_fresh:
+            push(args[0], Sink(lambda item: call(owner.append, item)))
+            return None
     if lists.stand_in(owner) is not owner:
         return lists.change(owner, name, args)
     if name == "sort":

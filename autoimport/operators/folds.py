@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autoimport.operators import logic, observer
+from autoimport.operators import heap, logic, observer, text
 from autoimport.operators.access import iterate
 from autoimport.operators.checks import fail_if, negation, refuse
-from autoimport.operators.lists import stand_in
+from autoimport.operators.comprehensions import Sink, collect, described, has_known_length, push
+from autoimport.operators.conditionals import known_holders
+from autoimport.operators.lists import Leaf, TensorList, stand_in
+from autoimport.operators.loops import for_
 from autoimport.operators.loops_over import is_stream, stream
 from autoimport.operators.numbers import Number, Outranking
+from autoimport.operators.ranges import SymbolicZip
+from autoimport.operators.streams import Each, One, When, flat
+from autoimport.operators.structures import capture
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
@@ -40,9 +46,11 @@ def _extreme(
 
     args = tuple(arg.resolve() if isinstance(arg, MaybeNone) else stand_in(arg) for arg in args)
     if len(args) == 1:
-        if key is None and _is_long(args[0]):
+        if key is None and _is_reducible(args[0]):
             return _reduced(args[0], tf.reduce_min if name == "min" else tf.reduce_max, name)
-        items = list(iterate(args[0]))
+        items = stand_in(collect(described(args[0])))
+        if isinstance(items, TensorList):
+            return _extreme_of_unknown(name, replaces, items, key, default)
     else:
         items = list(args)
     keys = items if key is None else [call(key, item) for item in items]
@@ -64,6 +72,35 @@ def _extreme(
         if best_is_key:
             best_key = best
     return best
+
+
+def _extreme_of_unknown(
+    name: str, replaces: Callable[[Any, Any], Any], items: TensorList, key: Any, default: Any
+) -> Any:
+    from autoimport.operators.calls import call
+    from autoimport.operators.conditionals import if_exp
+
+    keys = items if key is None else stand_in(collect(Each(items, lambda item: One(call(key, item)))))
+
+    def found() -> Any:
+        best, best_key = items[0], keys[0]
+
+        def body(pair: Any) -> None:
+            nonlocal best, best_key
+            decide = logic.condition(replaces(best_key, pair[1]))
+            best, best_key = _choose(decide, pair[0], best), _choose(decide, pair[1], best_key)
+
+        def put(values: tuple[Any, ...]) -> None:
+            nonlocal best, best_key
+            best, best_key = values
+
+        for_(SymbolicZip((items, keys)), None, body, lambda: (best, best_key), put, (name, f"key of {name}"), 2)
+        return best
+
+    if default is not _MISSING:
+        return if_exp(items, found, lambda: default)
+    fail_if(tf.equal(items.count(), 0), f"{name}() of an empty sequence", items.count())
+    return found()
 
 
 def _choose(decide: Any, new: Any, old: Any) -> Any:
@@ -89,17 +126,16 @@ def _choose(decide: Any, new: Any, old: Any) -> Any:
     return if_exp(decide, lambda: new, lambda: old)
 
 
-def _is_long(x: Any) -> bool:
-    """Whether `x` is a symbolic vector whose items are many, or nobody knows how many."""
+def _is_reducible(x: Any) -> bool:
+    """Whether `x` is a symbolic vector whose items are many, or nobody knows how many, and one operation tells."""
     if not isinstance(x, (tf.Tensor, tf.Variable)) or not is_symbolic(x) or x.shape.rank != 1:
         return False
-    return x.shape[0] is None or x.shape[0] > _UNROLLED
+    is_exact = observer.current() is None or x.dtype.is_integer  # order and signs of zero matter
+    return is_exact and (x.shape[0] is None or x.shape[0] > _UNROLLED)
 
 
 def _reduced(x: Any, reduce: Callable[..., Any], name: str) -> Any:
     x = tf.convert_to_tensor(x)
-    if observer.current() is not None and not x.dtype.is_integer:
-        refuse(f"`{name}` over a long tensor of floats, where order and signs of zero matter", "use TensorFlow's")
     if name != "sum" and x.shape[0] is None:
         x = fail_if(tf.equal(tf.size(x), 0), f"{name}() of an empty sequence", x)
     return reduce(x, axis=0)
@@ -108,18 +144,30 @@ def _reduced(x: Any, reduce: Callable[..., Any], name: str) -> Any:
 def sum_(iterable: Any, /, start: Any = 0) -> Any:
     """`sum(iterable, start)`."""
     iterable = stand_in(iterable)
-    if _is_long(iterable):
+    if _is_reducible(iterable):
         total = _reduced(iterable, tf.reduce_sum, "sum")
         return total if type(start) is int and start == 0 and not _may_be_empty(iterable) else start + total
-    items = list(iterate(iterable))
-    if not is_symbolic(start) and not any(is_symbolic(item) for item in items):
+    items = stand_in(collect(described(iterable)))
+    if isinstance(items, TensorList):
+        kinds = [items.structure.kind] if isinstance(items.structure, Leaf) else []
+    elif not is_symbolic(start) and not any(is_symbolic(item) for item in items):
         return sum(items, start)
-    floats = any(isinstance(item, Number) and item.kind is float for item in (start, *items))
-    if floats and sys.version_info >= (3, 12) and observer.current() is not None:
+    else:
+        kinds = [item.kind for item in items if isinstance(item, Number)]
+    starts = [start.kind] if isinstance(start, Number) else []
+    if float in (*kinds, *starts) and sys.version_info >= (3, 12) and observer.current() is not None:
         refuse("`sum` of symbolic floats, which Python sums with a correction")
     total = start
-    for item in items:
+
+    def body(item: Any) -> None:
+        nonlocal total
         total = total + item
+
+    def put(values: tuple[Any, ...]) -> None:
+        nonlocal total
+        (total,) = values
+
+    for_(items, None, body, lambda: (total,), put, ("the sum",), 1)
     return total
 
 
@@ -146,18 +194,74 @@ def _truths(iterable: Any, reduce: Callable[[Any], Any], *, stops_at: bool) -> A
         return Number(bool, reduce(vector))
     if is_stream(iterable):
         return _truths_of_stream(iterable, stops_at)
+    source = described(iterable)
+    is_ours = isinstance(source, Each) and source.is_fresh and not source.is_shared
     unknown: list[Any] = []
     built = 0
-    for item in iterate(iterable):
+    items = iter(_candidates(source, reduce, stops_at) if is_ours else iterate(source))
+    while (item := _next_without_effects(items) if unknown else next(items, _MISSING)) is not _MISSING:
         item = stand_in(item)
         if unknown and _acted_since(built):
-            refuse("what follows a symbolic item of `any` or `all` has effects")
+            _has_effects()
         if is_symbolic(item):
             unknown.append(logic.condition(item))
             built = built or _operations()
         elif logic.python_truth(item) is stops_at:
             return stops_at
     return Number(bool, reduce(tf.stack(unknown))) if unknown else not stops_at
+
+
+def _next_without_effects(items: Iterator[Any]) -> Any:
+    """The next item, or `_MISSING`; Python might not have asked for it."""
+    if observer.current() is None:
+        return next(items, _MISSING)
+    with heap.journal() as journal, text.branch() as printed:
+        item = next(items, _MISSING)
+        changes = journal.changes()
+        known = known_holders([capture(item)], changes)
+        if printed or not all(heap.is_forgotten(place, known) for place in changes):
+            _has_effects()
+    return item
+
+
+def _has_effects() -> NoReturn:
+    refuse("what follows a symbolic item of `any` or `all` has effects")
+
+
+def _candidates(part: Any, reduce: Callable[[Any], Any], stops_at: bool) -> Iterator[Any]:
+    """What `any` or `all` asks of a description, one after the other: a symbolic condition is a part of the answer."""
+    if type(part) is One:
+        yield part.value
+    elif type(part) is When:
+        condition = stand_in(part.condition)
+        if is_symbolic(condition):
+            rest = lambda: _truths(Each((None,), lambda _: part.then()), reduce, stops_at=stops_at)  # noqa: E731
+            yield logic.and_(condition, rest) if stops_at else logic.or_(logic.not_(condition), rest)
+        elif logic.python_truth(condition):
+            yield from _candidates(part.then(), reduce, stops_at)
+    elif has_known_length((part := flat(part, takes_all=False)).source):
+        for item in iterate(part.source):
+            yield from _candidates(part.step(item), reduce, stops_at)
+    else:
+        yield _truths_of_unknown(part, stops_at)
+
+
+def _truths_of_unknown(part: Each, stops_at: bool) -> Any:
+    """Whether an item stops `any` or `all` in a walk of unknown length, which ends there."""
+    stopped: Any = False
+
+    def emit(item: Any) -> None:
+        nonlocal stopped
+        item = stand_in(item)
+        truth = Number(bool, logic.condition(item)) if is_symbolic(item) else logic.python_truth(item)
+        stopped = truth if stops_at else logic.not_(truth)
+
+    def put(values: tuple[Any, ...]) -> None:
+        nonlocal stopped
+        (stopped,) = values
+
+    push(part, Sink(emit, lambda: (stopped,), put, ("the answer",), lambda: logic.not_(stopped)))
+    return stopped if stops_at else logic.not_(stopped)
 
 
 def _truths_of_stream(iterable: Any, stops_at: bool) -> Any:

@@ -8,7 +8,7 @@ TensorFlow's tensor lists, one a leaf of the items' structure: they grow, and ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,7 +85,7 @@ class TensorList:
 
     def with_state(self, state: Sequence[Any]) -> TensorList:
         """The list of the same type over other tensors."""
-        return TensorList(self.structure, state)
+        return type(self)(self.structure, state)
 
     def merged_structure(self, other: TensorList) -> Any:
         """The item type that holds the items of both lists."""
@@ -129,6 +129,9 @@ class TensorList:
         return TensorList(structure, handles)
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is slice and all(type(part) in (int, type(None)) for part in (key.start, key.stop, key.step)):
+            part = self.permuted(tf.range(self.count())[key])
+            return part if isinstance(self, TensorTuple) else [part]
         index = self._index(key)
         values = []
         for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True):
@@ -138,12 +141,40 @@ class TensorList:
             values.append(leaf.from_tensor(tensor))
         return tf.nest.pack_sequence_as(self.structure, values)
 
+    def column(self) -> Any:
+        """The items as the rows of a tensor, where they are numbers or tensors of one shape; else None."""
+        leaf = self.structure
+        return self._columns()[0] if isinstance(leaf, Leaf) and leaf.shape.is_fully_defined() else None
+
+    def permuted(self, order: Any) -> TensorList:
+        """The items at the places that the index tensor `order` tells."""
+        leaves = tf.nest.flatten(self.structure)
+        if not all(leaf.shape.is_fully_defined() for leaf in leaves):
+            refuse("reorders a list of symbolic length, whose items have no fixed shape")
+        made = tf.raw_ops.TensorListFromTensor
+        return type(self)(
+            self.structure,
+            [
+                made(tensor=tf.gather(column, order), element_shape=_shape(leaf))
+                for leaf, column in zip(leaves, self._columns(), strict=True)
+            ],
+        )
+
+    def _columns(self) -> list[Any]:
+        return [
+            tf.raw_ops.TensorListStack(input_handle=handle, element_shape=_shape(leaf), element_dtype=leaf.dtype)
+            for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True)
+        ]
+
     def items(self) -> list[Any]:
         """The items as a Python list, where their number is known."""
         count = tf.get_static_value(self.count())
         if count is None:
             refuse("Python iterates over a list of symbolic length")
         return [self[i] for i in range(int(count))]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items())
 
     # What TensorFlow's functions make of it.
     def stack(self, axis: int = 0, dtype: Any = None) -> Any:
@@ -193,6 +224,12 @@ class TensorList:
     def _check(self, failing: Any, why: str) -> None:
         if observer.current() is not None:  # the kernels complain by themselves
             fail_if(failing, why, failing)
+
+
+class TensorTuple(TensorList):
+    """The items of a tuple whose length only the graph knows."""
+
+    __slots__ = ()
 
 
 def _shape(leaf: Leaf) -> Any:
@@ -253,7 +290,6 @@ def _pop(contents: TensorList, index: Any = -1) -> tuple[TensorList, Any]:
 _CHANGES: dict[str, Callable[..., tuple[TensorList, Any]]] = {
     "append": lambda contents, item: (contents.append(item), None),
     "extend": _extend,
-    "+=": _extend,
     "pop": _pop,
     "__setitem__": lambda contents, key, item: (contents.set_item(key, item), None),
     "clear": lambda contents: (TensorList(contents.structure, [_empty(x) for x in _leaves(contents)]), None),

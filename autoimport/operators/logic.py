@@ -60,22 +60,23 @@ def not_(x: Any) -> Any:
 
 def and_(x: Any, right: Callable[[], Any], *, cheap: bool | None = None) -> Any:
     """`x and right()`; `cheap`, where known, says that building `right` without need does no harm."""
-    if not is_symbolic(x):
+    decide = lists.stand_in(x)
+    if not is_symbolic(decide):
         return right() if python_truth(x) else x
-    return _either(x, right, is_and=True, cheap=cheap)
+    return _either(x, condition(decide), right, is_and=True, cheap=cheap)
 
 
 def or_(x: Any, right: Callable[[], Any], *, cheap: bool | None = None) -> Any:
     """`x or right()`."""
-    if not is_symbolic(x):
+    decide = lists.stand_in(x)
+    if not is_symbolic(decide):
         return x if python_truth(x) else right()
-    return _either(x, right, is_and=False, cheap=cheap)
+    return _either(x, condition(decide), right, is_and=False, cheap=cheap)
 
 
-def _either(x: Any, right: Callable[[], Any], *, is_and: bool, cheap: bool | None) -> Any:
+def _either(x: Any, decide: Any, right: Callable[[], Any], *, is_and: bool, cheap: bool | None) -> Any:
     from autoimport.operators.conditionals import if_exp
 
-    decide = condition(x)
     if is_harmless(right) if cheap is None else cheap:
         graph = tf.compat.v1.get_default_graph()
         before = len(graph.get_operations())

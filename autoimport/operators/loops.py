@@ -24,6 +24,7 @@ from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
 from autoimport.operators.growing import known_length, plain_list
 from autoimport.operators.loops_over import driver_from, driver_over, is_python_zip, python_items
 from autoimport.operators.predicates import predicate
+from autoimport.operators.streams import Each
 from autoimport.operators.structures import Leaf, Node, capture, promote, unbounded
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error
@@ -90,6 +91,11 @@ def for_(
       get, set, names, n_out, options: as for `while_`.
     """
     iterable = lists.stand_in(iterable)
+    if isinstance(iterable, Each) and iterable.is_fresh and (extra_test is None or not iterable.is_shared):
+        from autoimport.operators.comprehensions import Sink, push
+
+        push(iterable, Sink(body, get, set, names, extra_test))
+        return
     if is_python_zip(iterable):
         _python_for(python_items(iterable), extra_test, body, get, set, names, n_out)
         return

@@ -16,9 +16,10 @@ import tensorflow as tf
 from autoimport.operators import access, folds, observer, sorting
 from autoimport.operators.access import iterate
 from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.comprehensions import collect, described
 from autoimport.operators.conversions import to_bool, to_float, to_int
-from autoimport.operators.lists import TensorList, stand_in
-from autoimport.operators.logic import python_truth, truth
+from autoimport.operators.lists import TensorList, TensorTuple, stand_in
+from autoimport.operators.logic import python_truth
 from autoimport.operators.loops_over import is_stream
 from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.numpy_values import Later, NumpyValue
@@ -30,6 +31,7 @@ from autoimport.operators.ranges import (
     SymbolicReversed,
     SymbolicZip,
 )
+from autoimport.operators.streams import Each, One, When
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.text import Text, later, show
 from autoimport.operators.undefined import MaybeNone
@@ -120,7 +122,9 @@ def map_(fn: Any, *iterables: Any) -> Any:
 
     if any(map(is_stream, iterables)):
         return SymbolicMap(fn, iterables)
-    return map(functools.partial(call, fn), *(iterate(iterable) for iterable in iterables))
+    if len(iterables) == 1:
+        return Each(iterables[0], lambda item: One(call(fn, item)), is_shared=True)
+    return Each(zip_(*iterables), lambda items: One(call(fn, *items)), is_shared=True)
 
 
 def filter_(fn: Any, iterable: Any, /) -> Any:
@@ -129,9 +133,11 @@ def filter_(fn: Any, iterable: Any, /) -> Any:
 
     if is_stream(iterable):
         return SymbolicFilter(fn, iterable)
-    if fn is None:
-        return filter(truth, iterate(iterable))
-    return filter(lambda item: truth(call(fn, item)), iterate(iterable))
+
+    def step(item: Any) -> When:
+        return When(item if fn is None else call(fn, item), lambda: One(item))
+
+    return Each(iterable, step, is_shared=True)
 
 
 def iter_(x: Any, /, *sentinel: Any) -> Any:
@@ -149,24 +155,43 @@ def next_(iterator: Any, /, *default: Any) -> Any:
 
         optional = iterator.get_next_as_optional()
         return if_exp(optional.has_value(), optional.get_value, lambda: default[0])
+    if isinstance(iterator, Each) and not iterator.is_shared:
+        return _first(iterator, *default)
     trace = observer.current()
     if trace is not None:
         trace.mutate(iterator, "next")
     return next(iterator, *default)
 
 
+def _first(stream: Each, *default: Any) -> Any:
+    """`next(...)` of a generator expression that nobody else has."""
+    from autoimport.operators.conditionals import if_exp
+
+    found = collect(stream, at_most_one=True)
+    contents = stand_in(found)
+    if not isinstance(contents, TensorList):
+        return next(iter(found), *default)
+    if default:
+        return if_exp(found, lambda: contents[0], lambda: default[0])
+    fail_if(tf.equal(contents.count(), 0), "next() of a generator expression without items", contents.count())
+    return contents[0]
+
+
 def list_(*args: Any) -> Any:
     """`list(iterable)`."""
     if len(args) == 1 and type(args[0]) is Later:
         return Later.of(list, args, {})
-    return list(*(iterate(arg) for arg in args))
+    return collect(described(args[0])) if len(args) == 1 else list(*args)
 
 
 def tuple_(*args: Any) -> Any:
     """`tuple(iterable)`."""
     if len(args) == 1 and type(args[0]) is Later:
         return Later.of(tuple, args, {})
-    return tuple(*(iterate(arg) for arg in args))
+    if len(args) != 1:
+        return tuple(*args)
+    contents = stand_in(collect(described(args[0])))
+    return TensorTuple(contents.structure, contents.handles) if isinstance(contents, TensorList) else tuple(contents)
 
 
 def set_(*args: Any) -> Any:
@@ -296,8 +321,8 @@ def isinstance_(obj: Any, classes: Any, /) -> bool:
         return issubclass(obj.kind, classes)
     if isinstance(obj, MaybeNone):
         refuse("the class of what may be None")
-    if isinstance(obj, SymbolicRange):
-        return issubclass(range, classes)
+    if isinstance(obj, (SymbolicRange, TensorTuple)):
+        return issubclass(tuple if isinstance(obj, TensorTuple) else range, classes)
     return isinstance(obj, classes) if is_symbolic(obj) else bool(plain_call(isinstance, obj, classes))
 
 
@@ -387,3 +412,26 @@ OPERATORS: dict[Any, Callable[..., Any]] = {
     functools.reduce: folds.reduce_,
     **{getattr(builtins, name): _world(name) for name in ("input", "open", "breakpoint", "__import__")},
 }
+
+# These take the items of a generator expression, `map` or `filter` from its description.
+OF_STREAMS: frozenset[Any] = frozenset(
+    {
+        list,
+        tuple,
+        set,
+        frozenset,
+        sum,
+        min,
+        max,
+        any,
+        all,
+        sorted,
+        next,
+        iter,
+        map,
+        filter,
+        zip,
+        enumerate,
+        functools.reduce,
+    }
+)

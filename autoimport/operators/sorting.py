@@ -11,11 +11,12 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import observer
-from autoimport.operators.access import iterate
 from autoimport.operators.checks import fail_if, refuse
-from autoimport.operators.lists import stand_in
+from autoimport.operators.comprehensions import collect, described
+from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.logic import python_truth
 from autoimport.operators.numbers import Number
+from autoimport.operators.streams import Each, One
 from autoimport.operators.symbolic import is_symbolic
 
 
@@ -23,12 +24,25 @@ def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[
     """`sorted(iterable, key=key, reverse=reverse)`."""
     from autoimport.operators.calls import call
 
-    items = list(iterate(stand_in(iterable)))
+    items = collect(described(iterable))
+    if stand_in(items) is not items:
+        return _sorted_unknown(items[0], key, python_truth(reverse))
     keys = items if key is None else [call(key, item) for item in items]
     if len(items) < 2 or not any(is_symbolic(k) for k in keys):
         order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[index] for index in order]
     return _permuted(items, _order(_vector(keys), descending=python_truth(reverse)))
+
+
+def _sorted_unknown(items: TensorList, key: Any, reverse: bool) -> list[Any]:
+    """`sorted` of a list of symbolic length, whose keys are scalars."""
+    from autoimport.operators.calls import call
+
+    keys = items if key is None else stand_in(collect(Each(items, lambda item: One(call(key, item)))))
+    vector = keys.column() if isinstance(keys, TensorList) else None
+    if vector is None or vector.shape.rank != 1 or not (vector.dtype.is_integer or vector.dtype.is_floating):
+        refuse("sorts a list of symbolic length by keys that are no scalars")
+    return [items.permuted(_order(vector, descending=reverse))]
 
 
 def sort_list(items: list[Any], /, *, key: Any = None, reverse: Any = False) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import observer
+from autoimport.operators.checks import refuse
 from autoimport.operators.either import Either
 from autoimport.operators.heap import MISSING
-from autoimport.operators.lists import TensorList
+from autoimport.operators.lists import TensorList, TensorTuple
 from autoimport.operators.number_arithmetic import FAR
 from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.numpy_values import Later, NumpyValue
@@ -129,6 +130,8 @@ def capture(value: Any) -> Node:
     if isinstance(value, Number):
         leaf = Leaf(lambda: value.tensor, DTYPES[value.kind], tf.TensorShape([]))
         return Node("number", value.kind, value, leaves=(leaf,), bounds=(value.low, value.high))
+    if isinstance(value, TensorTuple):
+        refuse("a tuple of symbolic length leaves a branch or loop of the graph", "use a list")
     if isinstance(value, TensorList):
         handles = tuple(variant(lambda handle=handle: handle) for handle in value.handles)  # type: ignore[misc]
         return Node("items", value.structure, value, leaves=handles)

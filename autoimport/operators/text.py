@@ -175,7 +175,7 @@ def catch(x: Any, how: Callable[[Any], str] | None = str) -> Any:
     if isinstance(x, tf.Variable):
         return _variable(x)
     if is_symbolic(x):
-        if cls is TensorList or not isinstance(x, _TENSORS):
+        if not isinstance(x, (*_TENSORS, TensorList)):
             refuse(f"the text of a {cls.__name__} is needed while the graph is built")
         return x
     if isinstance(x, _FIXED) or cls is type:

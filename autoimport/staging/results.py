@@ -146,9 +146,11 @@ class ResultPlan:
                 parts.append(part if leaf.kind is None else leaf.kind(part.numpy()))
             return tf.nest.pack_sequence_as(structure, parts)
 
-        def build(old: Sequence[Any], new: Sequence[Any]) -> list[Any]:
+        cls: Any = tuple if isinstance(contents, lists.TensorTuple) else list
+
+        def build(old: Sequence[Any], new: Sequence[Any]) -> Any:
             length = int(tf.raw_ops.TensorListLength(input_handle=new[handles[0]])) if handles else 0
-            return [item(index, new) for index in range(length)]
+            return cls(item(index, new) for index in range(length))
 
         return build
 

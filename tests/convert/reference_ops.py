@@ -179,6 +179,31 @@ def iterate(value: Any) -> Any:
     return value
 
 
+def each(source: Any, step: Callable[..., Any], parts: int | None = None) -> Any:
+    for item in source:
+        yield from step(item) if parts is None else step(*_taken_apart(item, parts))
+
+
+def _taken_apart(value: Any, count: int) -> list[Any]:
+    """The items as Python's own unpacking takes them."""
+    found = {"value": value}
+    names = [f"item_{index}" for index in range(count)]
+    exec("".join(f"{name}, " for name in names) + "= value", found)
+    return [found[name] for name in names]
+
+
+def when(condition: Any, then: Callable[[], Any]) -> Any:
+    return then() if condition else ()
+
+
+def one(value: Any) -> Any:
+    return (value,)
+
+
+def listed(stream: Any) -> list[Any]:
+    return list(stream)
+
+
 def unpack(value: Any, before: int, after: int | None) -> Any:
     return value
 

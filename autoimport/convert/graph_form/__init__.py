@@ -74,7 +74,7 @@ def _graph_form(fn: gast.FunctionDef, context: Context, readable: bool) -> gast.
     if kinds & {gast.Assign, gast.For}:
         fn = unpacking(fn, scopes, fresh)
     if kinds & {gast.comprehension, gast.match_case}:
-        fn = comprehensions(fn)
+        fn = comprehensions(fn, fresh)
     if gast.Compare in kinds:
         fn = comparisons(fn)
     if kinds & {gast.BoolOp, gast.UnaryOp, gast.IfExp, gast.For}:  # a loop may stop at one of several flags

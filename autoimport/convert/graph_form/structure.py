@@ -14,6 +14,7 @@ import gast
 from autoimport.convert import names as naming
 from autoimport.convert.graph_form.breaks import flagged_breaks
 from autoimport.convert.graph_form.build import after_docstring, place, undefined
+from autoimport.convert.graph_form.clauses import own_clauses
 from autoimport.convert.graph_form.context import Context
 from autoimport.convert.graph_form.continues import no_continue
 from autoimport.convert.graph_form.flow import deleted_names, outline
@@ -57,6 +58,8 @@ def _structure(
     normalize(fn, fresh, super_object, kinds)
     if gast.Match in kinds:
         matches(fn, fresh)
+    if gast.NamedExpr in kinds and gast.comprehension in kinds:
+        own_clauses(fn)
     if kinds & {gast.NamedExpr, gast.Match}:  # whose patterns may have become walruses
         no_lazy_walrus(fn, fresh)
     if gast.With in kinds:
