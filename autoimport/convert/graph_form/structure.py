@@ -54,12 +54,12 @@ def _structure(
     kinds: Kinds,
 ) -> bool:
     """Shape `fn`; `outer` are the names of the functions around it, `doubtful` those that may hold an Undefined."""
+    if gast.NamedExpr in kinds and gast.comprehension in kinds:
+        own_clauses(fn)
     written = naming.scope_of(fn)
     normalize(fn, fresh, super_object, kinds)
     if gast.Match in kinds:
         matches(fn, fresh)
-    if gast.NamedExpr in kinds and gast.comprehension in kinds:
-        own_clauses(fn)
     if kinds & {gast.NamedExpr, gast.Match}:  # whose patterns may have become walruses
         no_lazy_walrus(fn, fresh)
     if gast.With in kinds:
