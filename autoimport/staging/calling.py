@@ -90,6 +90,8 @@ class Caller:
             raise Unstageable(f"calls {fn.__qualname__}, which is declared effectful")
         if kind == declared.PURE:
             return self._pure(fn, args, kwargs)
+        if fn is tf.constant or fn is tf.convert_to_tensor or is_numpy_function(fn):
+            args = tuple(map(self._seen, args))
         if args and (fn is tf.constant or fn is tf.convert_to_tensor) and _is_known_tensor(args[0]):
             return self._to_tensor(*args, **kwargs)
         if not kwargs and any(type(arg) is Host for arg in args) and _is_pure_host(fn) and _all_known(args):

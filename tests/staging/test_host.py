@@ -100,6 +100,32 @@ def test_numpy_takes_what_a_changing_slice_leaves() -> None:
     )
 
 
+def test_a_list_of_numbers_becomes_a_tensor() -> None:
+    same(
+        """
+        def f(x, old, rate):
+            new = [rate, 2.0, rate * 3]
+            return x * tf.constant(old, tf.float32) + tf.constant(new), tf.convert_to_tensor(old), tf.constant((1, 2))
+        def main():
+            for i in range(6): show(f(tf.ones([3]), [i, 2 * i, 7], 0.1 * i))
+            show(f(tf.ones([3]), [0.5, 1, 7], 2))
+        """,
+        f="graph",
+    )
+
+
+def test_numpy_joins_a_list_of_arrays() -> None:
+    same(
+        """
+        def f(x, rows, pair):
+            return x + tf.constant(np.stack(rows)) * np.mean(pair), np.concatenate([rows[0], rows[1]]) * 2.0
+        def main():
+            for i in range(6): show(f(tf.ones([3, 2]), [np.ones(2, np.float32) * k * i for k in range(3)], (i, 0.5)))
+        """,
+        f="graph",
+    )
+
+
 def test_numbers_as_keys() -> None:
     same(
         """

@@ -1433,3 +1433,26 @@ def test_a_function_that_a_module_replaces() -> None:
                 show(f(tf.ones(1)))
         """
     )
+
+
+def test_variables_at_any_depth_are_handed_to_a_tape() -> None:
+    same(
+        """
+        held = {"w": tf.Variable([1., 2.]), "rest": [tf.Variable(3.), ({"b": tf.Variable([0.5])},)]}
+        class C:
+            def __init__(self): self.held = held
+            def f(self, x):
+                with tf.GradientTape() as tape:
+                    w, (v, (deep,)) = self.held.values()
+                    loss = tf.reduce_sum(w * x) * v + tf.reduce_sum(deep["b"])
+                grads = tape.gradient(loss, self.held)
+                for each, grad in zip(tf.nest.flatten(self.held), tf.nest.flatten(grads)):
+                    each.assign_sub(0.1 * grad)
+                return loss, grads
+        def main():
+            c = C()
+            for i in range(4): show(c.f(tf.ones([2]) * i))
+            show(held)
+        """,
+        **{"C.f": "graph"},
+    )
