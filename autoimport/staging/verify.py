@@ -315,6 +315,8 @@ def _contents(holder: Any) -> dict[Any, Any]:
 def _read(holder: Any, key: Any) -> Any:
     if isinstance(holder, types.CellType):
         return holder.cell_contents
+    if isinstance(holder, list):
+        return holder[key] if -len(holder) <= key < len(holder) else MISSING
     return holder.get(key, MISSING) if isinstance(holder, dict) else getattr(holder, key, MISSING)
 
 

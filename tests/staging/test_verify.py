@@ -25,7 +25,7 @@ HONEST = """
         def __init__(self, a, b): self.a, self.b = a, b
     class Trainer:
         def __init__(self):
-            self.step, self.last = 0, None
+            self.step, self.last, self.slots = 0, None, [tf.zeros([]), 0]
         def train(self, x, *more, k=2, **others):
             global rate
             self.step += 1
@@ -34,6 +34,8 @@ HONEST = """
                 loss = tf.reduce_sum((w * x + tf.random.normal([2])) ** 2) * rate
             w.assign_sub(.01 * tape.gradient(loss, w))
             self.last = loss
+            self.slots[0] = 0.5 * self.slots[0] + loss
+            self.slots[1] = self.step
             H.append(float(loss))
             Q.insert(0, k); D.appendleft(loss); S.add(self.step); T.update(step=self.step); T.setdefault("k", k)
             self.kept = Pair(loss.numpy(), [x.numpy()])
@@ -44,7 +46,7 @@ HONEST = """
         t = Trainer()
         for i in range(9):
             attempt(t.train, tf.constant([1., float(i)]), i, k=3, z=4)
-            show(t.step, t.last, rate, H, w, Q, list(D), S, T, vars(t.kept))
+            show(t.step, t.last, t.slots, rate, H, w, Q, list(D), S, T, vars(t.kept))
 """
 
 
