@@ -45,7 +45,7 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
         results.stack.append(registry.form_of(site, frame.f_globals, cells)(*args))
         return True
     site.own_calls += 1
-    if site.closed or results.plain or _debugging() or tf_internals.functions_run_eagerly():
+    if site.closed or results.plain or _debugging() or tf_internals.operations_are_watched():
         return False
     mind: Mind | None = site.mind
     if mind is None:

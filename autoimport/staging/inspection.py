@@ -76,6 +76,8 @@ _CHANGES_NOTHING = frozenset(
 # Name scopes of operations that walk over a dataset whose elements cannot, or may, fail to be made.
 WALK_SURE, WALK_UNSURE = "autoimport_walk_sure", "autoimport_walk_unsure"
 _HANDLES = (tf.resource, tf.variant)
+# What may run for any time.
+_LOOPS = frozenset({"While", "StatelessWhile", "ReduceDataset"})
 # What a launch pays for a branch, and for a loop, beside the operations in them.
 _BRANCH_COST = 3
 _LOOP_COST = 100
@@ -117,13 +119,18 @@ def cost_of(graph: Any) -> int:
     cost = 0
     for operation in graph.get_operations():
         inner = [cost_of(below) for below in tf_internals.inner_graphs(graph, operation)]
-        if operation.type in ("While", "StatelessWhile"):
+        if operation.type in _LOOPS:
             cost += _LOOP_COST + sum(inner)
         elif operation.type in ("If", "StatelessIf", "Case", "StatelessCase"):
             cost += _BRANCH_COST + max(inner)
         else:
             cost += (operation.type not in _FREE) + sum(inner)
     return cost
+
+
+def has_loop(graph: Any) -> bool:
+    """Whether a launch may take any time, for all that the graph tells."""
+    return any(operation.type in _LOOPS for operation in tf_internals.operations(graph))
 
 
 def _changes_something(operation: Any) -> bool:

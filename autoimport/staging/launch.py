@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import randomness, registry, tf_internals
+from autoimport.staging import randomness, registry, tf_internals, waiting
 from autoimport.staging.sources import Changing, Check
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
@@ -68,7 +68,7 @@ class Specialisation:
       cost: operations in the graph. recoverable: a failed launch has changed nothing, so the call
         may run again eagerly. pure: so has one that succeeds, but whose results cannot be built. has_idle: branches or
         bodies hold what can fail, but is not needed.
-      prints: something is printed after each launch.
+      prints: something is printed after each launch. is_long: a launch may take long; signals are to be honoured.
       failed: number of the guard that failed last. bailed: why a call went back to eager last; None for a seed that
         came again, which says nothing of the next calls.
     """
@@ -91,6 +91,7 @@ class Specialisation:
     pure: bool
     has_idle: bool
     prints: bool
+    is_long: bool
     failed: int = -1
     bailed: str | None = None
 
@@ -134,10 +135,7 @@ class Specialisation:
 
     def _launch(self, inputs: list[Any], old: list[Any]) -> Any:
         try:
-            if tf_internals.recording():
-                outputs = tf_internals.run_recorded(self.function, inputs, self._config)
-            else:
-                outputs = tf_internals.run(self._name, inputs, self.outputs, self._config)
+            outputs = self._run(inputs)
         except tf.errors.OpError as error:
             if self.recoverable or BAIL in str(error):
                 # Eager says what is wrong in its own words, at the person's own line.
@@ -145,6 +143,8 @@ class Specialisation:
             raise
         except LookupError:  # nothing has run
             return self._eager("a gradient tape is open around it, and something in it has no gradient")
+        except waiting.Interrupted as interrupted:
+            raise interrupted.error from interrupted.error.__cause__
         self.launches.count += 1
         if self.slots:
             outputs = [*outputs, *[MISSING] * self.slots]
@@ -156,6 +156,14 @@ class Specialisation:
             if self.pure:
                 return self._eager("a text or number cannot be made of its results")
             raise
+
+    def _run(self, inputs: list[Any]) -> Any:
+        waits = self.is_long and waiting.handles_signals()
+        if tf_internals.recording():
+            return tf_internals.run_recorded(self.function, inputs, self._config, waiting.run if waits else None)
+        if waits:
+            return waiting.run(tf_internals.cancellable(self._name, inputs, self.outputs, self._config))
+        return tf_internals.run(self._name, inputs, self.outputs, self._config)
 
     def _eager(self, why: str | None) -> Any:
         self.bailed = why

@@ -46,6 +46,8 @@ class Failure:
         return cls(f"{type(error).__name__}: {error}", _line_in(error, file))
 
 
+# Seconds that a signal may have to wait for the end of a launch.
+_LONGEST_WAIT = 0.1
 # Seconds for which what a graph prints may be held back: it comes when the launch is over.
 _LONGEST_SILENCE = 1.0
 
@@ -117,6 +119,8 @@ class Mind:
         seconds = time.perf_counter() - start
         self._site.own_graph_calls += 1
         self._site.graph_ms += 1e3 * seconds
+        if seconds > _LONGEST_WAIT:
+            specialisation.is_long = True
         if seconds > _LONGEST_SILENCE and specialisation.prints:
             self._site.close("eager", "prints, and a launch takes so long that somebody may be waiting for it")
         results.stack.append(result)

@@ -100,7 +100,7 @@ class Reader:
             return found[1]
         if isinstance(obj, types.ModuleType):
             source = Source(self.builder.constant(obj), obj.__name__)
-        elif isinstance(obj, type) or trust.owns_state(type(obj)):
+        elif isinstance(obj, type) or trust.owns_state(type(obj)) or self.states.knows(obj):
             # Reached through library code: known by itself.
             source = self.builder.pinned(obj, getattr(obj, "__name__", type(obj).__name__))
             self.builder.require(source, "{v} is not None", "was freed")
@@ -242,6 +242,7 @@ class Reader:
         elif isinstance(value, (tf.Variable, tf_internals.PolymorphicFunction)) or trust.owns_state(cls):
             pinned = self.builder.pinned(value, source.text)
             require(source, f"{{v}} is {pinned.template} and {{v}} is not None", "was another object")
+            self._guard_special_methods(cls)
         else:
             hidden = special_methods.unseen(cls, special_methods.INFIX)
             if hidden is not None:
@@ -345,9 +346,15 @@ class Reader:
         if type(obj) is super:
             self._guard_inherited(obj, name)
         source = self.source_of(obj)
-        if source is None or (isinstance(obj, types.ModuleType) and trust.is_library(obj.__name__)):
+        if source is None:
             return getattr(obj, name)
+        if isinstance(obj, types.ModuleType) and trust.is_library(obj.__name__):
+            value = getattr(obj, name)
+            self.builder.require_name(vars(obj), name, f"{obj.__name__}.{name}")
+            return value
         if isinstance(obj, types.ModuleType):
+            if name not in vars(obj):
+                raise Unstageable(f"reads {source.text}.{name}, which the module computes")
             return self.wrap(getattr(obj, name), source.attribute(name))
         if isinstance(class_attribute(type(obj), "__getattribute__")[0], types.FunctionType) and not trust.is_library(
             type(obj).__module__

@@ -7,6 +7,7 @@ flat inputs of the graph, or the number of the first guard that failed.
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -74,6 +75,7 @@ class GuardBuilder:
         self._guards: set[str] = set()
         self._constant_names: dict[int, str] = {}
         self._told_apart: dict[Any, list[Source]] = {}
+        self._names: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
 
     def constant(self, value: Any) -> str:
         """The name by which generated code knows `value`."""
@@ -120,6 +122,22 @@ class GuardBuilder:
         """Guard that what is at `source` is another object than what is at the other sources of this kind."""
         self._told_apart.setdefault(kind, []).append(source)
 
+    def require_name(self, space: dict[str, Any], name: str, text: str) -> None:
+        """Guard that a module of a library, or the builtins, still holds what it holds under `name`."""
+        if name in space:
+            _, held = self._names.setdefault(id(space), (space, {}))
+            held[name] = space[name]
+
+    def _require_names(self) -> None:
+        """One guard a module, in 20 ns a name."""
+        for space, held in self._names.values():
+            names, values = list(held), [*held.values()]
+            get = operator.itemgetter(*names, names[0])  # of one name it would give no tuple
+            expected = (*values, values[0])
+            test = f"{self.constant(get)}({self.constant(space)}) == {self.constant(expected)}"
+            self.require_that(test, f"one of {', '.join(names)} in {space.get('__name__')} was not replaced")
+        self._names.clear()
+
     def _require_apart(self) -> None:
         for sources in self._told_apart.values():
             first, *others = [self.value(source) for source in sources]
@@ -140,6 +158,7 @@ class GuardBuilder:
     def compile(self, inputs: list[str]) -> Check:
         """The check function; its list holds the values of `inputs` in order."""
         self._require_apart()
+        self._require_names()
         body = "\n            ".join([*self._lines, f"return [{', '.join(inputs)}]"])
         context = f"with {self.within}()" if self.within else "if True"
         text = f"def check(g, c, a):\n    try:\n        {context}:\n            {body}\n"

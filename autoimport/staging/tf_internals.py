@@ -9,6 +9,7 @@ import contextlib
 import functools
 import os
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -20,7 +21,7 @@ from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph_api
-from tensorflow.python.eager import context
+from tensorflow.python.eager import cancellation, context
 from tensorflow.python.eager.polymorphic_function import concrete_function, eager_function_run, polymorphic_function
 from tensorflow.python.framework import constant_op, func_graph, ops, random_seed
 from tensorflow.python.framework import tensor as tensor_lib
@@ -31,6 +32,8 @@ from tensorflow.python.util import traceback_utils
 EagerTensor: Any = ops.EagerTensor
 SymbolicTensor: Any = tensor_lib.Tensor
 FuncGraph: Any = func_graph.FuncGraph
+# What a launch is cancelled by: `start_cancel()` from any thread.
+Cancellation: Any = cancellation.CancellationManager
 PolymorphicFunction: Any = polymorphic_function.Function
 ConcreteFunction: Any = concrete_function.ConcreteFunction
 
@@ -84,22 +87,54 @@ def hide_frames_of(folder: str) -> None:
     traceback_utils._EXCLUDED_PATHS = (*traceback_utils._EXCLUDED_PATHS, folder + os.sep)
 
 
-def functions_run_eagerly() -> bool:
-    """Whether the person has switched graphs off (`tf.config.run_functions_eagerly`)."""
-    return bool(eager_function_run.RUN_FUNCTIONS_EAGERLY)
+def operations_are_watched() -> bool:
+    """Whether the person has switched graphs off (`tf.config.run_functions_eagerly`), or has each operation looked at
+    (`tf.debugging.enable_check_numerics`, `enable_dump_debug_info`), which says what eager code runs.
+    """
+    return bool(eager_function_run.RUN_FUNCTIONS_EAGERLY or _context.op_callbacks)
+
+
+def _keras_state() -> dict[str, Any]:
+    """What Keras keeps for this thread; empty while it is not there."""
+    state = sys.modules.get("keras.src.backend.common.global_state")
+    return vars(state.GLOBAL_STATE_TRACKER) if state is not None else {}
 
 
 def in_stateless_scope() -> bool:
     """Whether Keras is computing shapes or building symbolically: its weights are constants then."""
-    scope = sys.modules.get("keras.src.backend.common.stateless_scope")
-    return scope is not None and bool(scope.in_stateless_scope())
+    return _keras_state().get("stateless_scope") is not None
+
+
+# Settings of Keras that its layers and functions look at, by the name under which it keeps them for each thread.
+_KERAS_SETTINGS = ("stateless_scope", "dtype_policy", "autocast_scope", "flash_attention", "distribution")
 
 
 def settings() -> tuple[Any, ...]:
     """The global settings that TensorFlow and Keras look at while a graph is built."""
     keras = sys.modules.get("keras.src.backend.config")
-    of_keras = (keras.floatx(), keras.epsilon(), keras.image_data_format()) if keras is not None else ()
-    return (_context.device_name, of_keras, keras_seed_generator())
+    of_keras = (keras._FLOATX, keras._EPSILON, keras._IMAGE_DATA_FORMAT) if keras is not None else ()
+    of_thread = [*map(_keras_state().get, _KERAS_SETTINGS)]
+    return (
+        _context.device_name,
+        _context.scope_name,
+        ops._dtype_conversion_mode,
+        ops._numpy_style_slicing,
+        of_keras,
+        of_thread,
+        keras_seed_generator(),
+    )
+
+
+@contextlib.contextmanager
+def name_scope(scope: Any) -> Iterator[str]:
+    """Enter a `tf.name_scope` in a graph and tell the name that eager code gives it: a graph counts equal names."""
+    with scope:
+        before, name = _context.scope_name or "", scope.name
+        _context.scope_name = name if not name or name.endswith("/") else f"{before}{name}/"
+        try:
+            yield _context.scope_name
+        finally:
+            _context.scope_name = before
 
 
 def is_in_keras_backend(frame: types.FrameType) -> bool:
@@ -109,8 +144,7 @@ def is_in_keras_backend(frame: types.FrameType) -> bool:
 
 def keras_seed_generator() -> Any:
     """The generator of which Keras' random functions draw when they get no seed; None while there is none."""
-    state = sys.modules.get("keras.src.backend.common.global_state")
-    return state.get_global_attribute("global_seed_generator") if state is not None else None
+    return _keras_state().get("global_seed_generator")
 
 
 def outermost_graph() -> Any:
@@ -320,6 +354,17 @@ def run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes) -> Any:
     )
 
 
+def cancellable(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes) -> Callable[[Any], Any]:
+    """A launch for another thread to make, as this one would make it by `run`."""
+    attributes = ("executor_type", "", "config_proto", config)
+    first = _context._handle, _context.device_name, name, inputs, attributes
+
+    def launch(cancellation: Any) -> Any:
+        return pywrap_tfe.TFE_Py_ExecuteCancelable(*first, cancellation._impl, outputs)
+
+    return launch
+
+
 class _Configured(ConcreteFunction):  # type: ignore[misc]
     """A concrete function that runs under a configuration of its own, and so do the functions of its gradients.
 
@@ -347,7 +392,28 @@ def _configure(function: Any, config: bytes) -> None:
     function.__class__, function._configuration = _Configured, config
 
 
-def run_recorded(function: Any, inputs: Sequence[Any], config: bytes) -> list[Any]:
-    """Launch a concrete function so that tapes and accumulators see it."""
+def run_recorded(
+    function: Any, inputs: Sequence[Any], config: bytes, wait: Callable[[Callable[[Any], Any]], Any] | None
+) -> list[Any]:
+    """Launch a concrete function so that tapes and accumulators see it; `wait` makes its launch if there is one."""
     _configure(function, config)
-    return list(function._call_flat([], list(inputs)) or ())
+    if wait is not None:
+        _hand_over_next_call(wait, config)
+    try:
+        return list(function._call_flat([], list(inputs)) or ())
+    finally:
+        if wait is not None:
+            vars(_context).pop("call_function", None)
+
+
+def _hand_over_next_call(wait: Callable[[Callable[[Any], Any]], Any], config: bytes) -> None:
+    """Have `wait` make the launch of the next function that this thread calls."""
+    thread = threading.get_ident()
+
+    def call_function(name: bytes, inputs: Sequence[Any], outputs: int) -> Any:
+        if threading.get_ident() != thread:
+            return type(_context).call_function(_context, name, inputs, outputs)
+        del _context.call_function
+        return wait(cancellable(name, inputs, outputs, config)) or None
+
+    _context.call_function = call_function

@@ -100,6 +100,7 @@ class Trace(observer.Observer):
             # A global of that name would hide the builtin.
             place = self._space(namespace).child(f"({name!r} in {{parent}})", name)
             self.reader.builder.require(place, "not {v}", "was the builtin")
+            self.reader.builder.require_name(held, name, name)
             return held[name]
         raise NameError(f"name {name!r} is not defined")
 
@@ -300,6 +301,8 @@ class Trace(observer.Observer):
         cls = type(manager)
         if self.reader.source_of(manager) is not None and trust.is_library_type(cls):
             raise Unstageable(f"enters a {cls.__name__} that was made outside this function")
+        if cls is tf.name_scope:
+            return tf_internals.name_scope(manager)
         if trust.is_library(cls.__module__) or (cls.__module__ == "contextlib" and cls.__name__ == "nullcontext"):
             return manager
         if all(
@@ -432,6 +435,7 @@ class Trace(observer.Observer):
             pure=inspection.is_pure(function.graph),
             has_idle=self._has_idle,
             prints=self._has_printed(),
+            is_long=inspection.has_loop(function.graph),
         )
 
     def forget(self) -> None:

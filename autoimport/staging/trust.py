@@ -47,6 +47,7 @@ EFFECTS: dict[str, str] = {
     "numpy.seterr": "changes a global setting",
     "tensorflow.python.framework.random_seed.": "reads or sets a seed",
     "tensorflow.python.framework.config.": "changes a global setting",
+    "tensorflow.python.framework.ops.get_current_name_scope": "reads the name scope",
     "tensorflow.python.ops.script_ops.": "runs Python code at run time",
     "tensorflow.python.ops.summary_ops_v2.": "writes summaries",
     "tensorflow.python.ops.io_ops.": "reads or writes files",

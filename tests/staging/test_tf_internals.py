@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 from keras.src.backend.common.stateless_scope import StatelessScope
+from keras.src.backend.common.variables import AutocastScope
 from tensorflow.python.eager import context
 
 from autoimport.staging import tf_internals
@@ -99,13 +102,19 @@ def test_frames_below_a_folder_are_left_out_of_filtered_tracebacks(monkeypatch) 
     assert traceback_utils.include_frame("/some/folder_else/file.py")
 
 
-def test_run_functions_eagerly_is_seen() -> None:
+def test_what_looks_at_each_operation_is_seen() -> None:
+    assert not tf_internals.operations_are_watched()
     tf.config.run_functions_eagerly(True)
     try:
-        assert tf_internals.functions_run_eagerly()
+        assert tf_internals.operations_are_watched()
     finally:
         tf.config.run_functions_eagerly(False)
-    assert not tf_internals.functions_run_eagerly()
+    tf.debugging.enable_check_numerics()
+    try:
+        assert tf_internals.operations_are_watched()
+    finally:
+        tf.debugging.disable_check_numerics()
+    assert not tf_internals.operations_are_watched()
 
 
 def test_a_stateless_scope_is_seen() -> None:
@@ -121,9 +130,46 @@ def test_settings_change_with_keras_and_with_the_device() -> None:
         assert tf_internals.settings() != before
     finally:
         keras.config.set_epsilon(epsilon)
-    with tf.device("/CPU:0"):
+    scopes = (
+        tf.device("/CPU:0"),
+        tf.name_scope("a"),
+        StatelessScope(),
+        AutocastScope("float16"),
+    )
+    for scope in scopes:
+        with scope:
+            assert tf_internals.settings() != before
+        assert tf_internals.settings() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "undo"),
+    [
+        (lambda: keras.config.set_dtype_policy("mixed_float16"), lambda: keras.config.set_dtype_policy("float32")),
+        (keras.config.disable_flash_attention, keras.config.enable_flash_attention),
+        (lambda: keras.config.set_floatx("float64"), lambda: keras.config.set_floatx("float32")),
+        (
+            lambda: keras.config.set_image_data_format("channels_first"),
+            lambda: keras.config.set_image_data_format("channels_last"),
+        ),
+    ],
+)
+def test_settings_change_with_those_of_keras(change: Callable[[], None], undo: Callable[[], None]) -> None:
+    before = tf_internals.settings()
+    change()
+    try:
         assert tf_internals.settings() != before
-    assert tf_internals.settings() == before
+    finally:
+        undo()
+
+
+def test_a_name_scope_in_a_graph_tells_eagers_name() -> None:
+    with tf.name_scope("outer"), tf.Graph().as_default():
+        for _ in range(2):
+            with tf_internals.name_scope(tf.name_scope("inner")) as name:
+                assert name == "outer/inner/"
+                with tf_internals.name_scope(tf.name_scope("deep")) as deep:
+                    assert deep == "outer/inner/deep/"
 
 
 def test_a_function_is_built_of_inputs_made_on_the_way_and_run() -> None:
@@ -152,7 +198,8 @@ def test_a_function_is_built_of_inputs_made_on_the_way_and_run() -> None:
     assert len(tf_internals.inner_graphs(function.graph, branch)) == 2
 
 
-def test_a_recorded_run_is_seen_by_tapes() -> None:
+@pytest.mark.parametrize("wait", [None, lambda launch: launch(tf_internals.Cancellation())])
+def test_a_recorded_run_is_seen_by_tapes(wait: Callable[..., object] | None) -> None:
     inputs = []
 
     def body():
@@ -165,7 +212,7 @@ def test_a_recorded_run_is_seen_by_tapes() -> None:
     with tf.GradientTape() as tape:
         tape.watch(x)
         assert tf_internals.recording()
-        (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG)
+        (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG, wait)
     assert (y.numpy(), tape.gradient(y, x).numpy()) == (9.0, 6.0)
 
 
@@ -189,7 +236,7 @@ def test_the_gradient_of_a_recorded_run_is_computed_under_its_configuration(monk
         with tf.GradientTape() as outer, tf.GradientTape(persistent=persistent) as tape:
             outer.watch(x)
             tape.watch(x)
-            (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG)
+            (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG, None)
             slope = tape.gradient(y, x)
         assert (slope.numpy(), outer.gradient(slope, x).numpy()) == (12.0, 12.0)
     assert len(seen) >= 6
@@ -200,6 +247,23 @@ def _rewriting(configuration):
     config = tf.compat.v1.ConfigProto()
     config.ParseFromString(configuration)
     return config.graph_options.rewrite_options.SerializeToString(deterministic=True)
+
+
+def test_a_launch_is_cancelled() -> None:
+    inputs = []
+
+    def body():
+        inputs.append(tf_internals.placeholder(tf_internals.outermost_graph(), tf.int32, ()))
+        return [tf.while_loop(lambda i: i < inputs[0], lambda i: (i + 1,), (tf.constant(0),))[0]]
+
+    function = tf_internals.build_function("counts", body, inputs)
+    name, config = function.inference_fn.name, tf_internals.EXACT_CONFIG
+    (three,) = tf_internals.cancellable(name, [tf.constant(3)], 1, config)(tf_internals.Cancellation())
+    assert three.numpy() == 3
+    cancellation = tf_internals.Cancellation()
+    cancellation.start_cancel()
+    with pytest.raises(tf.errors.CancelledError):
+        tf_internals.cancellable(name, [tf.constant(2_000_000_000)], 1, config)(cancellation)
 
 
 def test_one_operation_is_made_to_wait_for_others() -> None:
