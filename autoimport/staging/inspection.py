@@ -166,7 +166,7 @@ def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
       What to return instead: an iteration of a loop ends with its outputs, whatever else is in the body.
     """
     ends = [tensor.op for tensor in outputs if getattr(tensor, "graph", None) is graph]
-    needed = set(ends).union(*map(_ancestors, ends))
+    needed = _with_ancestors(ends)
     idle = [each for each in graph.get_operations() if each not in needed and not each.op_def.is_stateful]
     idle = [each for each in idle if _contents(graph, each)[1]]
     if not idle:
@@ -193,7 +193,9 @@ def order(graph: Any, file: str) -> bool:
         is_check, can_fail, is_change = _contents(graph, operation)
         if changes and _sees(operation, changed):
             since.add(operation)
-        depends = not since.isdisjoint(_ancestors(operation))
+        depends = not since.isdisjoint(_in_front(operation))
+        if depends:
+            since.add(operation)  # operations come behind what they depend on
         if can_fail and (is_change or depends):
             if is_check or depends:
                 what = "checks a condition" if is_check else f"may fail ({operation.type})"
@@ -270,16 +272,19 @@ def _is_of_unknown_size(tensor: Any) -> bool:
     return tensor.dtype not in (tf.resource, tf.variant) and not tensor.shape.is_fully_defined()
 
 
-def _ancestors(operation: Any) -> set[Any]:
-    """The operations that an operation depends on."""
-    found: set[Any] = set()
-    waiting = [operation]
+def _in_front(operation: Any) -> list[Any]:
+    """The operations that an operation waits for."""
+    return [*(tensor.op for tensor in operation.inputs), *operation.control_inputs]
+
+
+def _with_ancestors(operations: list[Any]) -> set[Any]:
+    """Operations, and all that they depend on."""
+    found = set(operations)
+    waiting = list(found)
     while waiting:
-        below = waiting.pop()
-        for above in (*(tensor.op for tensor in below.inputs), *below.control_inputs):
-            if above not in found:
-                found.add(above)
-                waiting.append(above)
+        above = [each for each in _in_front(waiting.pop()) if each not in found]
+        found.update(above)
+        waiting.extend(above)
     return found
 
 

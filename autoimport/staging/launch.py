@@ -178,7 +178,9 @@ class Specialisation:
             if isinstance(value, tf_internals.EagerTensor):
                 now = tf_internals.shape_tuple(value)
                 if isinstance(then, tuple) and len(now) == len(then) and now != then:
-                    before = changing.shapes.get(text, (False,) * len(then))
+                    before = changing.shapes.get(text, ())
+                    if len(before) != len(then):  # it has been of another rank
+                        before = (False,) * len(then)
                     differs = (a is None or a != b for a, b in zip(then, now, strict=True))
                     changing.shapes[text] = tuple(a or b for a, b in zip(before, differs, strict=True))
             elif type(value) is type(then) and value != then:

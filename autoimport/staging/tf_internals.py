@@ -23,7 +23,7 @@ from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph_api
 from tensorflow.python.eager import cancellation, context
 from tensorflow.python.eager.polymorphic_function import concrete_function, eager_function_run, polymorphic_function
-from tensorflow.python.framework import constant_op, func_graph, ops, random_seed
+from tensorflow.python.framework import constant_op, func_graph, op_def_registry, ops, random_seed
 from tensorflow.python.framework import tensor as tensor_lib
 from tensorflow.python.ops import cond_v2, gen_random_ops, while_v2
 from tensorflow.python.util import traceback_utils
@@ -59,15 +59,22 @@ def watch_graph_contexts(started: Callable[[], None], finished: Callable[[], Non
     """
     stack = ops._default_graph_stack
     original = stack.get_controller
+    inside = threading.local()
 
     @contextlib.contextmanager
-    def get_controller(default: Any) -> Iterator[Any]:
+    def outermost(default: Any) -> Iterator[Any]:
+        inside.graph = True
         started()
         try:
             with original(default) as graph:
                 yield graph
         finally:
+            inside.graph = False
             finished()
+
+    def get_controller(default: Any) -> Any:
+        # Called for each operation that is added to a graph.
+        return original(default) if getattr(inside, "graph", False) else outermost(default)
 
     stack.get_controller = get_controller
 
@@ -243,6 +250,8 @@ def operations(graph: Any) -> Iterator[Any]:
 
 def inner_graphs(graph: Any, operation: Any) -> list[Any]:
     """The graphs of the functions that an operation of `graph` calls: branches, bodies, called functions."""
+    if not _calls_functions(operation.type):
+        return []
     values = operation.node_def.attr.values()
     called = [each for value in values for each in ([value.func] if value.HasField("func") else value.list.func)]
     found = (graph._functions.get(each.name) for each in called)
@@ -252,6 +261,13 @@ def inner_graphs(graph: Any, operation: Any) -> list[Any]:
 def is_gradient_graph(graph: Any) -> bool:
     """Whether a graph is the gradient of a branch or of a loop's body."""
     return isinstance(graph, (cond_v2._CondGradFuncGraph, while_v2._WhileBodyGradFuncGraph))
+
+
+@functools.cache
+def _calls_functions(kind: str) -> bool:
+    """Whether operations of a type have functions among their attributes."""
+    definition = op_def_registry.get(kind)
+    return definition is None or any("func" in attribute.type for attribute in definition.attr)
 
 
 def dataset_inputs(dataset: Any) -> list[Any]:
