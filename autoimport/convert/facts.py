@@ -24,7 +24,7 @@ class FunctionFacts:
       has_form: whether there is a gate and a graph form.
       reason, reason_line: why it has none (a coroutine, `locals()` on line 7, ...), or why it is no graph of its own;
         else None.
-      has_loop: the body contains a `while` or `for` statement.
+      has_loop: the body contains a `while` or `for` statement that may be a loop of a graph.
       long_loops: first and last lines of its loops that go on for an unknown time in Python.
       kind: "function", "region", or "generator", which is a graph only as a part of its callers'.
       results: of a region the locals that are read after it, in the order in which its form returns them (behind what

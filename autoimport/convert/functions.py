@@ -35,6 +35,7 @@ class Function:
       parent: the function around it.
       can_differ: it contains something that a graph form would do in another way.
       has_loop: a `while` or `for` statement is in its body.
+      rolls: one of them may be a loop of a graph.
       long_loops: first and last lines of the loops that no graph could hold as a whole, filled in by `regions.py`.
       pauses: line of its first `yield` or `await`.
       frame_calls: calls of what looks at the caller's frame, as (name, line).
@@ -49,6 +50,7 @@ class Function:
     parent: Function | None
     can_differ: bool = False
     has_loop: bool = False
+    rolls: bool = False
     long_loops: tuple[tuple[int, int], ...] = ()
     pauses: int | None = None
     frame_calls: list[tuple[str, int]] = field(default_factory=list)
@@ -106,6 +108,17 @@ def _head(statement: Any) -> ast.stmt:
     if hasattr(head, "orelse"):
         head.orelse = []
     return cast(ast.stmt, head)
+
+
+def may_roll(loop: Any) -> bool:
+    """Whether a loop (`ast` or gast) may be one loop of a graph; over a few Python objects it is unrolled."""
+    items: Any = getattr(loop, "iter", None)
+    kind = type(items).__name__
+    if kind == "Call":
+        callee = items.func
+        name = getattr(callee, "id", None) or getattr(callee, "attr", None)
+        return name not in ("zip", "enumerate", "reversed", "sorted", "items", "keys", "values")
+    return kind not in ("Tuple", "List", "Attribute")
 
 
 def obstacle(fn: Function) -> tuple[str, int | None] | None:
@@ -268,6 +281,7 @@ class _Finder:
     def visit_loop(self, node: Any) -> None:
         if self.function is not None:
             self.function.has_loop = True
+            self.function.rolls |= may_roll(node)
         self.visit_fields(node)
 
     def visit_pause(self, node: Any) -> None:

@@ -109,7 +109,7 @@ def convert_function(fn: Function, path: str, faults: Faults) -> Outcome:
         end_line=fn.node.end_lineno or fn.node.lineno,
         parameters=fn.parameters,
         has_form=True,
-        has_loop=fn.has_loop,
+        has_loop=fn.rolls,
         long_loops=fn.long_loops,
     )
     against = obstacle(fn)

@@ -24,7 +24,7 @@ import gast
 
 from autoimport.convert import names as naming
 from autoimport.convert.effects import EFFECT, PLAUSIBLE, UNKNOWN, Effects, Verdict, lasting_captures
-from autoimport.convert.functions import Function, Position, start_of
+from autoimport.convert.functions import Function, Position, may_roll, start_of
 from autoimport.convert.graph_form.context import mangle
 from autoimport.convert.graph_form.flow import pattern_names
 from autoimport.convert.liveness import NOTHING, Liveness, Names
@@ -71,7 +71,7 @@ class Region:
       statements: nodes of the tree.
       crossing: the names that go in and out.
       start: the position of its first instruction.
-      has_loop: a `while` or `for` statement is among its statements.
+      has_loop: a `while` or `for` statement that may be a loop of a graph is among its statements.
       alternatives: smaller regions among the same statements, for when this one turns out to be impossible.
       end: the line and the expression, or the names, in front of which it had to stop.
     """
@@ -302,7 +302,10 @@ class _Search:
             run.written,
             crossing,
             start_of(first) or (first.lineno, first.end_lineno or first.lineno, first.col_offset, 0),
-            any(isinstance(node, (gast.For, gast.While)) for node in naming.walk_scope(run.statements)),
+            any(
+                isinstance(node, (gast.For, gast.While)) and may_roll(node)
+                for node in naming.walk_scope(run.statements)
+            ),
         )
         self.found.append(region)
         if any(verdict.kind != PLAUSIBLE for verdict in verdicts):

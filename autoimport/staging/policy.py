@@ -77,11 +77,12 @@ class Policy:
     def largest_graph(self) -> int:
         """How many operations a trace may make: it shall not cost more than what has been spent eagerly.
 
-        A Python loop that is unrolled would otherwise be traced for longer than the program runs.
+        A Python loop that is unrolled would otherwise be traced for longer than the program runs. Constants and the
+        like make up to three nodes of each operation.
         """
         if self._fixed is not None or self._specialisations or self._is_known:
             return MOST_OPERATIONS
-        return min(MOST_OPERATIONS, max(ANY_OPERATIONS, self._waited * self._operations // TRACE_COST))
+        return min(MOST_OPERATIONS, max(ANY_OPERATIONS, 3 * self._waited * self._operations // TRACE_COST))
 
     def may_wait_longer(self) -> bool:
         """After a trace that was too large: whether a larger one may be tried later, when more has been spent."""

@@ -35,13 +35,13 @@ def test_a_loop_of_many_operations_is_traced_at_once(reckoning: None) -> None:
 
 def test_a_trace_that_was_too_large_comes_again_when_more_has_been_spent(reckoning: None) -> None:
     site = Policy(has_loop=True)
-    site.is_worthwhile(3000)
+    site.is_worthwhile(2000)
     assert first_trace(site) == 3
     assert site.largest_graph() == policy.ANY_OPERATIONS
     assert site.may_wait_longer()
     assert first_trace(site) == policy.TRACE_COST + 1 - 3
-    assert site.largest_graph() == 3000 * (policy.TRACE_COST + 1) // policy.TRACE_COST
-    for _ in range(3):
+    assert site.largest_graph() == 3 * 2000 * (policy.TRACE_COST + 1) // policy.TRACE_COST
+    while site.largest_graph() < policy.MOST_OPERATIONS:
         assert site.may_wait_longer()
         first_trace(site)
     assert site.largest_graph() == policy.MOST_OPERATIONS
