@@ -206,13 +206,25 @@ def caller() -> tuple[str, int, str, dict[str, Any]]:
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     named = frame
-    while named is not None and _is_generated(named):
+    while frame is not None and named is not None and _is_generated(named):
+        is_item, passed = _is_of_comprehension(named), set()
         named = named.f_back
-        while named is not None and named.f_code.co_filename != frame.f_code.co_filename:  # type: ignore[union-attr]
+        while named is not None and named.f_code.co_filename != frame.f_code.co_filename:
+            passed.add(named.f_code.co_name)
             named = named.f_back
+        if is_item and (sys.version_info < (3, 12) or "listed" not in passed):
+            name = "<listcomp>" if "listed" in passed else "<genexpr>"  # which Python runs in a frame of its own
+            return frame.f_code.co_filename, frame.f_lineno, name, frame.f_globals
     if frame is None or named is None:
         raise Unstageable("logs or warns outside the program")
     return frame.f_code.co_filename, frame.f_lineno, named.f_code.co_name, frame.f_globals
+
+
+def _is_of_comprehension(frame: types.FrameType) -> bool:
+    """Whether a generated frame is that of a part of a comprehension."""
+    file = frame.f_back.f_code.co_filename if frame.f_back is not None else ""
+    makers = ("comprehensions.py", "streams.py", "folds.py")
+    return frame.f_code.co_name == "<lambda>" and os.path.basename(file) in makers
 
 
 def _is_generated(frame: types.FrameType) -> bool:
