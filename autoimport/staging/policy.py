@@ -16,8 +16,10 @@ MANY_OPERATIONS = 1000
 # A launch costs what some eight eager operations cost.
 LEAST_OPERATIONS = 9
 # A graph of so many operations is always worth a try, and one of so many never.
-ANY_OPERATIONS = 2_000
+ANY_OPERATIONS = 600
 MOST_OPERATIONS = 20_000
+# What a call of a region is taken to run, whose operations cannot be counted.
+UNKNOWN_OPERATIONS = 1_500
 MOST_SPECIALISATIONS = 8
 MOST_FAILURES = 2
 MOST_BAILS = 5
@@ -82,7 +84,8 @@ class Policy:
         """
         if self._fixed is not None or self._specialisations or self._is_known:
             return MOST_OPERATIONS
-        return min(MOST_OPERATIONS, max(ANY_OPERATIONS, 3 * self._waited * self._operations // TRACE_COST))
+        operations = self._operations or UNKNOWN_OPERATIONS
+        return min(MOST_OPERATIONS, max(ANY_OPERATIONS, 3 * self._waited * operations // TRACE_COST))
 
     def may_wait_longer(self) -> bool:
         """After a trace that was too large: whether a larger one may be tried later, when more has been spent."""

@@ -37,7 +37,7 @@ def test_a_trace_that_was_too_large_comes_again_when_more_has_been_spent(reckoni
     site = Policy(has_loop=True)
     site.is_worthwhile(2000)
     assert first_trace(site) == 3
-    assert site.largest_graph() == policy.ANY_OPERATIONS
+    assert site.largest_graph() == 3 * 2000 * 3 // policy.TRACE_COST
     assert site.may_wait_longer()
     assert first_trace(site) == policy.TRACE_COST + 1 - 3
     assert site.largest_graph() == 3 * 2000 * (policy.TRACE_COST + 1) // policy.TRACE_COST
@@ -46,6 +46,17 @@ def test_a_trace_that_was_too_large_comes_again_when_more_has_been_spent(reckoni
         first_trace(site)
     assert site.largest_graph() == policy.MOST_OPERATIONS
     assert not site.may_wait_longer()
+
+
+def test_a_trace_may_make_what_is_always_worth_a_try(reckoning: None) -> None:
+    site = Policy(has_loop=False)
+    assert Policy(has_loop=False).largest_graph() == policy.ANY_OPERATIONS
+    site.is_worthwhile(10)
+    first_trace(site)
+    assert site.largest_graph() == policy.ANY_OPERATIONS
+    unknown = Policy(has_loop=False)
+    first_trace(unknown)
+    assert unknown.largest_graph() > 3 * policy.UNKNOWN_OPERATIONS
 
 
 def test_few_operations_are_no_gain(reckoning: None) -> None:
