@@ -70,10 +70,10 @@ class State:
         # An attribute more may hide one of the class.
         self.size = len(vars(obj))
         self.scalars = [(name, value) for name, value in held.items() if isinstance(value, _SCALARS)]
-        # Objects by identity; what owns state is not kept alive.
+        # Objects by identity. None is kept alive: an id may come again for another one, so functions are watched.
         self.objects = [(k, id(v), _size(v)) for k, v in held.items() if not isinstance(v, _SCALARS)]
         self.settings = [(k, type(v)(v)) for k, v in held.items() if isinstance(v, dict) and _is_plain(v)]
-        self.keep = [value for value in held.values() if callable(value) and not hasattr(value, "variables")]
+        self.watched = [(name, ref) for name, v in held.items() if callable(v) and (ref := _weakly(v)) is not None]
 
     def unchanged(self) -> bool:
         held = vars(self.ref())
@@ -85,6 +85,7 @@ class State:
             len(held) == self.size
             and all(id(held[name]) == identity and _size(held[name]) == size for name, identity, size in self.objects)
             and all(held[name] == settings for name, settings in self.settings)
+            and all(watched() is held[name] for name, watched in self.watched)
         )
 
 
@@ -121,6 +122,14 @@ def _library_names(cls: type) -> frozenset[str]:
 
 def _size(value: Any) -> int:
     return len(value) if isinstance(value, (list, dict, set, tuple)) else -1
+
+
+def _weakly(value: Any) -> Callable[[], Any] | None:
+    """A weak reference: layers hold wrappers of their own methods, which lead back to them."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return None
 
 
 def _is_plain(settings: dict[Any, Any]) -> bool:

@@ -581,7 +581,7 @@ def test_tensors_beside_lists_and_in_builtins() -> None:  # FOR-29
     check(zipped_with_a_list, *[(tf.constant(values), X) for values in ([5], [5, 6, 7])], session=True)
     check(zipped_with_a_list_of_unknown_length, (tf.constant(2), X), (tf.constant(5), X), session=True)
     check(several_made_of_tensors, *[(vector, X) for vector in VECTORS], session=True)
-    check(filtered, *[(vector, X) for vector in VECTORS[1:]], staged=False, function=Exception)
+    check(filtered, *[(vector, X) for vector in VECTORS[1:]])
 
 
 def zipped_with_a_list_of_unknown_length(n, x):

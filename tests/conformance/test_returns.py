@@ -258,9 +258,7 @@ KINDS = {
     ],
 )
 def test_a_return_ends_a_loop(program: Callable[..., Any], kind: str) -> None:
-    check(
-        program, *[(items, tf.constant(7)) for items in KINDS[kind]], staged=kind != "dataset", session=kind == "tensor"
-    )
+    check(program, *[(items, tf.constant(7)) for items in KINDS[kind]], session=kind == "tensor")
 
 
 def test_a_return_in_every_path_of_a_body() -> None:  # RET-12

@@ -209,4 +209,4 @@ def test_a_second_run_prints_the_same_and_stages_sooner_also_after_an_exception(
         sites = json.loads((tmp_path / "report.json").read_text())["sites"]
         calls.append(next(site["graph_calls"] for site in sites if site["name"] == "step"))
     assert outputs[0] == outputs[1] == outputs[2] != ""
-    assert calls[0] == calls[1] < calls[2] == 39
+    assert calls[0] == calls[1] < calls[2]
