@@ -162,6 +162,10 @@ def _repeat() -> None:
         trace.repeat()
 
 
+# The name of a loop of the graph that is sure to have an iteration: its gradients are there then.
+SURE = "autoimport_sure"
+
+
 class _Again(Exception):
     """An iteration ended with other types than it started with; the attempt is to be repeated with these."""
 
@@ -306,6 +310,8 @@ class _Loop:
         given = {key: value() if callable(value) else value for key, value in (self.options or {}).items()}
         keywords = {key: given[key] for key in ("parallel_iterations", "swap_memory") if given.get(key) is not None}
         most = given.get("maximum_iterations", self.driver.most)
+        if self.driver.is_sure and most == self.driver.most:
+            keywords["name"] = SURE
         return keywords if most is None else {**keywords, "maximum_iterations": most}
 
     def _iteration(self, state: tuple[Any, ...], tensors: tuple[Any, ...], last: bool) -> list[Any]:

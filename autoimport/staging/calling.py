@@ -10,6 +10,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.tensor_arrays import changed
 from autoimport.operators.text import Text
-from autoimport.staging import declared, handed, special_methods, tf_internals, trust
+from autoimport.staging import declared, gradients, handed, special_methods, tf_internals, trust
 from autoimport.staging.arrays import (
     Array,
     Method,
@@ -75,6 +76,10 @@ def _keeps_container(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 
 def _all_known(args: tuple[Any, ...]) -> bool:
     return all(type(arg) is Host or type(arg) in SCALARS for arg in args)
+
+
+# Methods of a tape that give None where no gradient flows.
+_GRADIENTS = frozenset({"gradient", "jacobian", "batch_jacobian"})
 
 
 class Caller:
@@ -213,6 +218,11 @@ class Caller:
                 raise Unstageable("changes a TensorArray that was made outside")
             self._reader.states.note(owner)
         result = self._run(fn, args, kwargs)
+        if isinstance(owner, tf.GradientTape) and function.__name__ in _GRADIENTS:
+            target, sources, *_ = inspect.signature(fn).bind(*args, **kwargs).arguments.values()
+            trace = observer.current()
+            assert trace is not None, "only a trace calls by way of this class"
+            gradients.require_sure(trace, target, sources, result)
         return changed(owner, result)
 
     def _builtin(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

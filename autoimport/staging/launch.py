@@ -6,6 +6,7 @@ when the graph found out at run time that only eager can do it.
 
 from __future__ import annotations
 
+import functools
 import re
 import weakref
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import randomness, registry, tf_internals, waiting
+from autoimport.staging import gradients, randomness, registry, tf_internals, waiting
 from autoimport.staging.sources import Changing, Check
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
@@ -103,6 +104,12 @@ class Specialisation:
         self._config = exact if config.current().fidelity == "exact" else b""
         self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
 
+    @functools.cached_property
+    def _is_unsure(self) -> bool:
+        """Whether a tape outside would get zeros where eager code gives None."""
+        graph = self.function.graph
+        return any(gradients.may_be_none(graph, graph.inputs, graph.outputs))
+
     def call(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         """Launch the graph for this call if its guards hold."""
         answer = self.answer(namespace, cells, args)
@@ -120,8 +127,11 @@ class Specialisation:
         if isinstance(values, int):
             self.failed = values
             return MISS
-        if self._is_chained and tf_internals.recording():
-            return self._eager("a gradient tape is open around it, and its results depend on one another")
+        if tf_internals.recording():
+            if self._is_chained:
+                return self._eager("a gradient tape is open around it, and its results depend on one another")
+            if self._is_unsure:
+                return self._eager("a gradient tape is open around it, and a gradient is None if a branch is not taken")
         if self.draws is None:
             return self._launch(values[: self.inputs], values[self.inputs :])
         drawn = self.draws.draw()

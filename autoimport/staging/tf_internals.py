@@ -258,6 +258,26 @@ def inner_graphs(graph: Any, operation: Any) -> list[Any]:
     return [function.graph for function in found if getattr(function, "graph", None) is not None]
 
 
+def called(graph: Any, operation: Any, attribute: str) -> Any:
+    """The graph of the function that an operation of `graph` has for an attribute."""
+    return graph._functions[operation.get_attr(attribute).name].graph
+
+
+def has_gradient(operation: Any) -> bool:
+    """Whether gradients flow through an operation."""
+    try:
+        return ops.get_gradient_function(operation) is not None
+    except LookupError:
+        return False
+
+
+def inside(graph: Any, source: Any) -> Any:
+    """The tensor that stands in `graph` for a tensor or variable."""
+    value = getattr(source, "value", source) if type(source).__module__.startswith("keras.") else source
+    tensor = value.handle if isinstance(value, tf.Variable) else tf.nest.flatten(value, expand_composites=True)[0]
+    return tensor if getattr(tensor, "graph", None) is graph else graph.capture(tensor)
+
+
 def is_gradient_graph(graph: Any) -> bool:
     """Whether a graph is the gradient of a branch or of a loop's body."""
     return isinstance(graph, (cond_v2._CondGradFuncGraph, while_v2._WhileBodyGradFuncGraph))
