@@ -7,6 +7,7 @@ nothing, so that the call may run again eagerly.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import tensorflow as tf
@@ -76,6 +77,8 @@ _CHANGES_NOTHING = frozenset(
 # Name scopes of operations that walk over a dataset whose elements cannot, or may, fail to be made.
 WALK_SURE, WALK_UNSURE = "autoimport_walk_sure", "autoimport_walk_unsure"
 _HANDLES = (tf.resource, tf.variant)
+# What changes nothing but variables.
+_VARIABLE_CHANGE = re.compile("Assign.*VariableOp$|Resource(Apply|SparseApply|Scatter|StridedSliceAssign)")
 # What may run for any time.
 _LOOPS = frozenset({"While", "StatelessWhile", "ReduceDataset"})
 # What a launch pays for a branch, and for a loop, beside the operations in them.
@@ -176,11 +179,12 @@ def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
         return [*map(tf.identity, outputs[:1]), *outputs[1:]]
 
 
-def order(graph: Any, file: str) -> bool:
+def order(graph: Any, file: str) -> frozenset[str]:
     """Make every change of state wait for all that can fail, so that a failure leaves nothing changed.
 
     Returns:
-      Whether that could be done for all operations that can fail; then any failed launch may run again eagerly.
+      Where a branch or loop both changes variables and can fail, the names of the handles whose variables are to be put
+      back after a failed launch; then, as in any other case, the call may run again eagerly.
     Raises:
       Unstageable: it could not be done, since what can fail depends on what has been changed.
     """
@@ -188,7 +192,7 @@ def order(graph: Any, file: str) -> bool:
     changes: list[Any] = []
     since: set[Any] = set()
     changed: set[str] = set()
-    recoverable = True
+    is_mixed = False
     for operation in graph.get_operations():
         is_check, can_fail, is_change = _contents(graph, operation)
         if changes and _sees(operation, changed):
@@ -200,7 +204,7 @@ def order(graph: Any, file: str) -> bool:
             if is_check or depends:
                 what = "checks a condition" if is_check else f"may fail ({operation.type})"
                 raise _at(Unstageable(f"{what} after it has changed a variable", "check first"), operation, file)
-            recoverable = False
+            is_mixed = True
         elif can_fail:
             checks.append(operation)
         if is_change:
@@ -209,7 +213,14 @@ def order(graph: Any, file: str) -> bool:
             changed.update(tensor.name for tensor in operation.inputs if tensor.dtype in _HANDLES)
     for operation in changes:
         tf_internals.run_after(operation, [check for check in checks if check is not operation])
-    return recoverable
+    if not is_mixed:
+        return frozenset()
+    for operation in tf_internals.operations(graph):
+        if _changes_something(operation) and not _VARIABLE_CHANGE.match(operation.type):
+            raise _at(
+                Unstageable(f"may fail after it has done what cannot be undone ({operation.type})"), operation, file
+            )
+    return frozenset(changed)
 
 
 def _may_not_divide(operation: Any) -> bool:

@@ -66,9 +66,9 @@ class Specialisation:
       draws: what draws the seeds of random operations before each launch; its inputs are the first.
       slots: places that the builds need behind the outputs.
       pinned: weak references to the objects without which it is of no use.
-      cost: operations in the graph. recoverable: a failed launch has changed nothing, so the call
-        may run again eagerly. pure: so has one that succeeds, but whose results cannot be built. has_idle: branches or
-        bodies hold what can fail, but is not needed.
+      cost: operations in the graph. endangered: handles of variables that a failed launch may have changed; they are
+        put back, and the call runs again eagerly. pure: a launch changes nothing, not even one that succeeds, but whose
+        results cannot be built. has_idle: branches or bodies hold what can fail, but is not needed.
       prints: something is printed after each launch. is_long: a launch may take long; signals are to be honoured.
       failed: number of the guard that failed last. bailed: why a call went back to eager last; None for a seed that
         came again, which says nothing of the next calls.
@@ -88,7 +88,7 @@ class Specialisation:
     slots: int
     pinned: list[weakref.ref[Any]]
     cost: int
-    recoverable: bool
+    endangered: list[Any]
     pure: bool
     has_idle: bool
     prints: bool
@@ -144,13 +144,13 @@ class Specialisation:
         return answer
 
     def _launch(self, inputs: list[Any], old: list[Any]) -> Any:
+        before = tf_internals.read_variables(self.endangered)
         try:
             outputs = self._run(inputs)
         except tf.errors.OpError as error:
-            if self.recoverable or BAIL in str(error):
-                # Eager says what is wrong in its own words, at the person's own line.
-                return self._eager(_complaint(str(error)))
-            raise
+            # Eager says what is wrong in its own words, at the person's own line.
+            tf_internals.write_variables(self.endangered, before)
+            return self._eager(_complaint(str(error)))
         except LookupError:  # nothing has run
             return self._eager("a gradient tape is open around it, and something in it has no gradient")
         except waiting.Interrupted as interrupted:

@@ -21,7 +21,7 @@ from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph_api
-from tensorflow.python.eager import cancellation, context
+from tensorflow.python.eager import cancellation, context, record
 from tensorflow.python.eager.polymorphic_function import concrete_function, eager_function_run, polymorphic_function
 from tensorflow.python.framework import constant_op, func_graph, op_def_registry, ops, random_seed
 from tensorflow.python.framework import tensor as tensor_lib
@@ -256,6 +256,26 @@ def inner_graphs(graph: Any, operation: Any) -> list[Any]:
     called = [each for value in values for each in ([value.func] if value.HasField("func") else value.list.func)]
     found = (graph._functions.get(each.name) for each in called)
     return [function.graph for function in found if getattr(function, "graph", None) is not None]
+
+
+def holds_variable(handle: Any) -> bool:
+    """Whether a resource is a variable: iterators and tables have no value."""
+    data = getattr(handle, "_handle_data", None)
+    return handle.dtype == tf.resource and data is not None and bool(data.shape_and_type)
+
+
+def read_variables(handles: Sequence[Any]) -> list[Any]:
+    """The values of variables, unseen by tapes."""
+    with record.stop_recording():
+        kinds = [tf.dtypes.as_dtype(handle._handle_data.shape_and_type[0].dtype) for handle in handles]
+        return [tf.raw_ops.ReadVariableOp(resource=h, dtype=kind) for h, kind in zip(handles, kinds, strict=True)]
+
+
+def write_variables(handles: Sequence[Any], values: Sequence[Any]) -> None:
+    """Put values into variables, unseen by tapes."""
+    with record.stop_recording():
+        for handle, value in zip(handles, values, strict=True):
+            tf.raw_ops.AssignVariableOp(resource=handle, value=value)
 
 
 def called(graph: Any, operation: Any, attribute: str) -> Any:

@@ -81,7 +81,7 @@ class Trace(observer.Observer):
         self._globals = Source("g", "")
         self._cells = {id(cell): Source(f"c[{i}]", names[i]) for i, cell in enumerate(cells)}
         self.callees: Counter[registry.Site] = Counter()
-        self._recoverable = True
+        self._endangered: frozenset[str] = frozenset()
         self._handles = False
         self._has_idle = False
 
@@ -383,7 +383,7 @@ class Trace(observer.Observer):
                     for entry in self.log.entries.values()
                 )
                 inspection.keep_what_can_fail(self._graph, plan.tensors)
-                self._recoverable = inspection.order(self._graph, form.__code__.co_filename)
+                self._endangered = inspection.order(self._graph, form.__code__.co_filename)
                 self.reader.inputs[:0] = self._draws.inputs
                 return plan.tensors
             finally:
@@ -431,7 +431,11 @@ class Trace(observer.Observer):
             slots=plan.slots,
             pinned=builder.pinned_objects,
             cost=inspection.cost_of(function.graph),
-            recoverable=self._recoverable,
+            endangered=[
+                tensor
+                for tensor, inner in function.graph.captures
+                if inner.name in self._endangered and tf_internals.holds_variable(tensor)
+            ],
             pure=inspection.is_pure(function.graph),
             has_idle=self._has_idle,
             prints=self._has_printed(),

@@ -139,3 +139,65 @@ def test_a_step_taken_in_a_branch_after_another_step() -> None:
         """,
         f="graph",
     )
+
+
+MIXED = {
+    "a loop that reads by index": """
+        log.append(len(log))
+        w.assign_add([1.0, 1.0])
+        for i in tf.range(2):
+            v.assign_add(t[idx[i]])
+        return v + 1.0
+    """,
+    "a branch": """
+        if tf.reduce_sum(t) > 0:
+            v.assign_add(1.0)
+            return t[idx[1]] * 2.0
+        return t[0]
+    """,
+    "a loop that divides": """
+        for i in tf.range(2):
+            k.assign_add(7 // (idx[i] - 5))
+        return k + 1
+    """,
+    "a loop with an optimizer of one's own": """
+        for i in tf.range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(w * w) * tf.gather(t, idx[i])
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+            print("step", i)
+        return w * 1.0
+    """,
+}
+
+
+@pytest.mark.parametrize("body", MIXED.values(), ids=MIXED)
+def test_a_loop_or_branch_that_fails_after_a_change_leaves_what_eager_leaves(body: str) -> None:
+    program = f"""
+v, w, k, log = tf.Variable(0.0), tf.Variable([1.0, 2.0]), tf.Variable(0), []
+def f(t, idx):
+{textwrap.indent(textwrap.dedent(body), "    ")}
+def main():
+    t = tf.constant([1.0, 2.0, 3.0])
+    for idx in ([0, 1], [2, 2], [0, 5], [1, 0], [9, 0], [2, 1], [0, 5], [1, 2]):
+        attempt(lambda: f(t, tf.constant(idx)))
+        show(v, w, k, log)
+"""
+    same(program)
+
+
+def test_a_table_changed_in_a_loop_that_can_fail_is_left_to_eager() -> None:
+    ours = same(
+        """
+        table = tf.lookup.experimental.MutableHashTable(tf.int32, tf.float32, -1.0)
+        def f(t, idx):
+            for i in tf.range(2):
+                table.insert(idx[i], t[idx[i]])
+            return tf.sin(t)
+        def main():
+            for idx in ([0, 1], [2, 2], [0, 5], [1, 0]):
+                attempt(lambda: f(tf.constant([1.0, 2.0, 3.0]), tf.constant(idx)))
+                show(table.size())
+        """
+    )
+    assert ours.sites["f"].graph_calls == 0
