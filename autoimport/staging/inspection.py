@@ -78,7 +78,9 @@ _CHANGES_NOTHING = frozenset(
 WALK_SURE, WALK_UNSURE = "autoimport_walk_sure", "autoimport_walk_unsure"
 _HANDLES = (tf.resource, tf.variant)
 # What changes nothing but variables.
-_VARIABLE_CHANGE = re.compile("Assign.*VariableOp$|Resource(Apply|SparseApply|Scatter|StridedSliceAssign)")
+_VARIABLE_CHANGE = re.compile(
+    "Assign.*VariableOp$|Resource(Apply|SparseApply|Scatter|StridedSliceAssign)|Rng(ReadAnd)?Skip$|Stateful.*(V2|Int)$"
+)
 # What may run for any time.
 _LOOPS = frozenset({"While", "StatelessWhile", "ReduceDataset"})
 # What a launch pays for a branch, and for a loop, beside the operations in them.

@@ -236,27 +236,33 @@ class Draws:
         return Launcher([draw.replay for draw in self._made], self._makers) if self._made else None
 
 
-def _replay(original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Replay | None:
+def _replay(
+    original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], shuffles: bool
+) -> Replay | None:
     """What does an operation again whose size is known; how much it draws does not depend on values."""
     values = (*args, *kwargs.values())
-    examples = [_example(value) if tf.is_tensor(value) else value for value in values]
+    examples = [_example(value, shuffles) if tf.is_tensor(value) else value for value in values]
     if any(example is None and value is not None for example, value in zip(examples, values, strict=True)):
         return None
 
     def replay(seed: int, seed2: int) -> None:
-        made = [tf.ones(each.shape, each.dtype) if isinstance(each, tf.TensorSpec) else each for each in examples]
+        fill = tf.zeros if shuffles else tf.ones
+        made = [fill(each.shape, each.dtype) if isinstance(each, tf.TensorSpec) else each for each in examples]
         original(*made[: len(args)], **dict(zip(kwargs, made[len(args) :], strict=True)), seed=seed, seed2=seed2)
 
     return replay
 
 
-def _example(tensor: Any) -> Any:
-    """What has an operation draw as much as this tensor, or of what type and shape it is; None: nobody knows."""
+def _example(tensor: Any, of_any_type: bool) -> Any:
+    """What has an operation draw as much as this tensor, or of what type and shape it is; None: nobody knows.
+
+    Integers may be sizes and bounds, unless they are what is shuffled.
+    """
     known = tf.get_static_value(tensor)
     if known is not None:
         with tf.init_scope():
             return tf.constant(known, tensor.dtype)
-    if tensor.dtype.is_floating and tensor.shape.is_fully_defined():
+    if (tensor.dtype.is_floating or of_any_type) and tensor.shape.is_fully_defined():
         return tf.TensorSpec(tensor.shape, tensor.dtype)
     return None
 
@@ -264,7 +270,9 @@ def _example(tensor: Any) -> Any:
 def _unless_drawn(stateless: Callable[..., Any]) -> Callable[..., Any]:
     def choose(original: Callable[..., Any], *args: Any, seed: Any = 0, seed2: Any = 0, **kwargs: Any) -> Any:
         if type(seed) is Draw:
-            seed.replay = _replay(original, args, kwargs)
+            seed.replay = _replay(original, args, kwargs, stateless is _shuffle)
+            if seed.replay is None:
+                raise Unstageable("draws seeded random numbers of which the graph does not know how many")
             return stateless(seed, *args, **kwargs)
         return original(*args, seed=seed, seed2=seed2, **kwargs)
 

@@ -509,3 +509,17 @@ def test_a_seed_is_unscrambled_by_its_own_rule() -> None:
         scrambled = tf.raw_ops.StatelessRandomGetKeyCounter(seed=[first, second])
         assert [key] == scrambled.key.numpy().tolist()
         assert [0, counter] == scrambled.counter.numpy().tolist()
+
+
+def test_draws_of_which_nobody_knows_how_many_are_a_graph_for_each_size() -> None:
+    """A seed that comes again goes on behind what was drawn the first time: that has to be known."""
+    ours = same(
+        """
+        def f(x): return x + tf.random.normal(tf.shape(x)), tf.random.shuffle(tf.range(tf.size(x)))
+        def main():
+            tf.random.set_seed(3)
+            for n in (2, 3, 4, 2, 3, 4, 2): show(f(tf.zeros([n])))
+            show(tf.random.normal([2]))
+        """
+    )
+    assert ours.sites["f"].graph_calls > 0
