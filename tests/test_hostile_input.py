@@ -55,12 +55,12 @@ UNREADABLE = {
 @pytest.mark.parametrize("name", UNREADABLE)
 @pytest.mark.parametrize("way", ["script", "import", "stdin"])
 def test_what_python_cannot_read_it_refuses_in_its_own_words(way, name, folder, environment):
-    if way == "stdin":
-        assert assert_same(["-"], folder, environment, text=UNREADABLE[name])[0] == 1
-        return
     (folder / "t.py").write_bytes(UNREADABLE[name])
     (folder / "u.py").write_text("import t\n")
-    assert assert_same(["t.py" if way == "script" else "u.py"], folder, environment)[0] == 1
+    command = {"script": "t.py", "import": "u.py", "stdin": "-"}[way]
+    status = assert_same([command], folder, environment, text=UNREADABLE[name] if way == "stdin" else b"")[0]
+    # Until 3.11.4 Python read a program only up to a null character.
+    assert status == 1 or (name == "null" and way != "import" and sys.version_info < (3, 12))
 
 
 READABLE = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from autoimport.operators import heap, observer
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import declared, foreign, registry, sampling, tf_internals
+from autoimport.staging import declared, foreign, handlers, registry, sampling, tf_internals
 from autoimport.staging.gate import results
 from autoimport.staging.mind import Mind
 from autoimport.staging.ours import is_ours
@@ -36,6 +36,9 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
     """Whether this call ran as a graph; its result then waits in `results`."""
     if not tf_internals.executing_eagerly():
         trace = observer.current()
+        if results.tracing and handlers.is_called(args):
+            results.stack.append(handlers.run(frame, cells, args))
+            return True
         if isinstance(trace, Trace):
             if _is_effectful(site):
                 raise Unstageable(f"calls {site.facts.name}, which is declared effectful")

@@ -30,6 +30,7 @@ class _Results(threading.local):
         self.suspended = 0
         self.plain = 0  # calls in eager mode run as written, since they are verified
         self.jump = 0
+        self.tracing = False
 
 
 results = _Results()

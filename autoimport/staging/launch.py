@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import gradients, randomness, registry, tf_internals, waiting
+from autoimport.staging import gradients, handlers, randomness, registry, tf_internals, waiting
 from autoimport.staging.sources import Changing, Check
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
@@ -148,12 +148,16 @@ class Specialisation:
         try:
             outputs = self._run(inputs)
         except tf.errors.OpError as error:
+            if handlers.raised(error):
+                raise
             # Eager says what is wrong in its own words, at the person's own line.
             tf_internals.write_variables(self.endangered, before)
             return self._eager(_complaint(str(error)))
-        except LookupError:  # nothing has run
+        except LookupError as error:  # nothing has run
+            if handlers.raised(error):
+                raise
             return self._eager("a gradient tape is open around it, and something in it has no gradient")
-        except waiting.Interrupted as interrupted:
+        except handlers.Interrupted as interrupted:
             raise interrupted.error from interrupted.error.__cause__
         self.launches.count += 1
         if self.slots:
@@ -162,8 +166,8 @@ class Specialisation:
             return self.build(old, outputs), [
                 (holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits
             ]
-        except Exception:
-            if self.pure:
+        except Exception as error:
+            if self.pure and not handlers.raised(error):
                 return self._eager("a text or number cannot be made of its results")
             raise
 

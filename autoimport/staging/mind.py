@@ -23,7 +23,7 @@ import tensorflow as tf
 from autoimport import config
 from autoimport.convert.facts import FunctionFacts
 from autoimport.operators.errors import TooLarge, Unstageable
-from autoimport.staging import learned, policy, registry, sampling, tf_internals, trust, verify
+from autoimport.staging import handlers, learned, policy, registry, sampling, tf_internals, trust, verify
 from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
 from autoimport.staging.sources import Changing
@@ -140,6 +140,8 @@ class Mind:
             return False
         try:
             specialisation = self._trace(frame.f_globals, cells, args)
+        except handlers.Interrupted as interrupted:
+            raise interrupted.error from interrupted.error.__cause__
         except Exception as fault:  # one of ours: it costs speed, not the run
             if config.current().strict:
                 raise
@@ -226,9 +228,10 @@ class Mind:
         except NeedsHost as number:
             self._changing.numbers.add(number.text)
             return self._attempt(namespace, cells, args)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # whatever a graph cannot do, eager decides
+            interrupt = handlers.raised(error)
+            if interrupt is not None:
+                raise handlers.Interrupted(interrupt) from None
             failure = Failure.of(error, site.module.file)
             # A traceback holds frames, and they hold what the program passed in.
             error.__traceback__ = error.__context__ = error.__cause__ = None

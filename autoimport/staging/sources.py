@@ -13,7 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from autoimport.staging import handlers
+
 Check = Callable[[dict[str, Any], tuple[Any, ...], tuple[Any, ...]], "list[Any] | int"]
+
+_OTHERWISE = "    except Exception as error:\n        if raised(error): raise\n"
 
 
 @dataclass
@@ -162,8 +166,8 @@ class GuardBuilder:
         body = "\n            ".join([*self._lines, f"return [{', '.join(inputs)}]"])
         context = f"with {self.within}()" if self.within else "if True"
         text = f"def check(g, c, a):\n    try:\n        {context}:\n            {body}\n"
-        text += "    except Exception: return -1\n"
-        space = dict(self.constants)
+        text += _OTHERWISE + "        return -1\n"
+        space = {**self.constants, "raised": handlers.raised}
         exec(compile(text, "<autoimport guard>", "exec"), space)
         return space["check"]  # type: ignore[no-any-return]
 
@@ -171,8 +175,8 @@ class GuardBuilder:
         """A function like the check that only reads the values of `sources`, by text; empty where it cannot."""
         values = ", ".join(f"{text!r}: {self.value(source)}" for text, source in sources.items())
         body = "\n        ".join([*self._reads, f"return {{{values}}}"])
-        text = f"def read(g, c, a):\n    try:\n        {body}\n    except Exception: return {{}}\n"
-        space = dict(self.constants)
+        text = f"def read(g, c, a):\n    try:\n        {body}\n{_OTHERWISE}        return {{}}\n"
+        space = {**self.constants, "raised": handlers.raised}
         exec(compile(text, "<autoimport guard>", "exec"), space)
         return space["read"]  # type: ignore[no-any-return]
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import gc
 import threading
 import types
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import tensorflow as tf
@@ -35,6 +36,7 @@ from autoimport.staging import (
 )
 from autoimport.staging.arrays import Array, warnings_as_errors
 from autoimport.staging.calling import Caller
+from autoimport.staging.gate import results
 from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
 from autoimport.staging.mutations import Mutations
@@ -397,7 +399,7 @@ class Trace(observer.Observer):
             made.append(str(kwargs.get("name")))
             return next_creator(**kwargs)
 
-        with tf.variable_creator_scope(creator), self._draws.watch(self):
+        with tf.variable_creator_scope(creator), self._draws.watch(self), _undisturbed():
             function = tf_internals.build_function(form.__name__, body, self.reader.inputs)
         if made:
             raise Unstageable(f"creates variables ({made[0]})", "create them before the first call")
@@ -448,6 +450,20 @@ class Trace(observer.Observer):
         self._cells.clear()
         self.log.entries.clear()
         self._graph = None
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """What has nothing to do with the trace does not run in it: finalizers wait, signal handlers are told apart."""
+    enabled, tracing = gc.isenabled(), results.tracing
+    gc.disable()
+    results.tracing = True
+    try:
+        yield
+    finally:
+        results.tracing = tracing
+        if enabled:
+            gc.enable()
 
 
 def _nothing() -> None: ...

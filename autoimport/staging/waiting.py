@@ -15,19 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 from autoimport.staging import tf_internals
+from autoimport.staging.handlers import Interrupted
 
 # Seconds after which the waiting thread looks up: `_thread.interrupt_main` and the like wake nobody.
 _LOOKS_UP_AFTER = 0.2
 
 Launch = Callable[[Any], Any]
-
-
-class Interrupted(BaseException):
-    """A signal handler has raised `error`: no failure of the launch, whatever its class."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__()
-        self.error = error
 
 
 class _Wait:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.staging.programs import same
+from tests.staging.programs import run, same
 
 LOOPS = """
 import _thread, os, signal, threading
@@ -116,3 +116,61 @@ def test_graphs_in_the_main_thread_add_none_that_the_program_counts() -> None:
     """
     ours = same(LOOPS + textwrap.dedent(program))
     assert any(site.graph_calls for site in ours.sites.values())
+
+
+@pytest.mark.parametrize("parameters", ["number, frame", "*args", "number, frame=None, *more, key=3, **others"])
+def test_a_handler_of_the_programs_that_runs_while_something_is_traced_is_no_part_of_it(parameters: str) -> None:
+    program = f"""
+    import autoimport, signal
+    seen, count, step = [], tf.Variable(0), tf.Variable(1)
+    def told(value): seen.append(value)
+    def handler({parameters}):
+        told(str(signal.SIGUSR1))
+        for i in tf.range(2): count.assign_add(step)
+    @autoimport.pure
+    def interrupted(): signal.raise_signal(signal.SIGUSR1)
+    def f(x):
+        y = tf.sin(x)
+        interrupted()
+        return y * 2 if x > 0 else y
+    def main():
+        before = signal.signal(signal.SIGUSR1, handler)
+        for _ in range(6): show(f(tf.constant(1.0)))
+        signal.signal(signal.SIGUSR1, before)
+        show(count.numpy() == 2 * len(seen))
+        print("handled", len(seen))
+    """
+    plain, ours = (run(textwrap.dedent(program), converted=converted) for converted in (False, True))
+    site = ours.sites["f"]
+    assert site.graph_calls > 0
+    assert plain.lines[:-1] == ours.lines[:-1]
+    assert int(ours.lines[-1].split()[-1]) > site.calls - site.graph_calls, "none came while something was traced"
+
+
+@pytest.mark.parametrize("error", ["KeyError", "ValueError", "tf.errors.AbortedError"])
+def test_what_a_handler_raises_between_two_steps_of_ours_arrives(error: str) -> None:
+    made = f"{error}(None, None, 'late')" if "tf" in error else f"{error}('late')"
+    program = f"""
+    import signal
+    fired, rate, x = [], 2.0, tf.constant([1., 2.])
+    def handler(number, frame):
+        fired.append(number)
+        raise {made}
+    def f(x): return tf.reduce_sum(tf.sin(x) * rate) / (1 + tf.abs(x)) if rate > 1 else x
+    def raised(delay):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            for _ in range(1_000): f(x)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except {error}: return True
+        return False
+    def main():
+        for _ in range(6): show(f(x))
+        before = signal.signal(signal.SIGALRM, handler)
+        show(sum(raised(1e-3 + i * 1e-5) for i in range(150)) == len(fired) > 50)
+        signal.signal(signal.SIGALRM, before)
+    """
+    # Not compared with plain Python: TensorFlow's own operators catch a ValueError here and there.
+    ours = run(textwrap.dedent(program), converted=True)
+    assert ours.sites["f"].graph_calls > 0
+    assert ours.lines[-1] == "bool True"
