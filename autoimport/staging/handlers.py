@@ -44,9 +44,16 @@ def raised(error: BaseException) -> BaseException | None:
 def _leads_through_handler(traceback: types.TracebackType | None) -> bool:
     while traceback is not None and traceback.tb_next is not None:
         interrupted, traceback = traceback.tb_frame, traceback.tb_next
-        if any(_is_frame(value, interrupted) for value in traceback.tb_frame.f_locals.values()):
+        if any(_is_frame(value, interrupted) for value in _arguments(traceback.tb_frame)):
             return True
     return False
+
+
+def _arguments(frame: types.FrameType) -> list[Any]:
+    """The arguments of a call, not what it has found itself: many a function looks up the frame that calls it."""
+    code, values = frame.f_code, frame.f_locals
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    return [values[name] for name in code.co_varnames[:count] if name in values]
 
 
 def _is_frame(value: Any, frame: types.FrameType | None = None) -> bool:

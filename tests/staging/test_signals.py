@@ -174,3 +174,25 @@ def test_what_a_handler_raises_between_two_steps_of_ours_arrives(error: str) -> 
     ours = run(textwrap.dedent(program), converted=True)
     assert ours.sites["f"].graph_calls > 0
     assert ours.lines[-1] == "bool True"
+
+
+def test_what_a_function_raises_that_looks_up_its_caller_is_no_handlers() -> None:
+    same("""
+    import sys
+    v = tf.Variable(0.)
+    def looked_up():
+        frame = sys._getframe(1)
+        raise KeyError(frame.f_code.co_name)
+    def f(x, fails):
+        v.assign_add(1.)
+        fails()
+        return x
+    def missing(x):
+        v.assign_add(1.)
+        return nowhere(x)
+    def main():
+        for _ in range(4):
+            attempt(f, tf.constant(1.), looked_up)
+            attempt(missing, tf.constant(1.))
+            show(v)
+    """)
