@@ -186,10 +186,11 @@ def tend(action: str) -> int:
         print(store.folder)
     elif action == "info":
         kept = store.kept().values()
-        size = sum(module.size for module in kept)
+        size = sum(some.size for some in kept)
+        modules = [some for some in kept if some.is_module]
         print(f"folder   {store.folder}")
-        print(f"modules  {len(kept)}")
-        print(f"learned  {sum(any(name.endswith('.learned') for name in module.names) for module in kept)} of them")
+        print(f"modules  {len(modules)}")
+        print(f"learned  {sum(any(name.endswith('.learned') for name in module.names) for module in modules)} of them")
         print(f"size     {size / MEGABYTE:.1f} of {limit // MEGABYTE} MB")
         if store.shared is not None:
             print(f"shared   {store.shared} (read only)")

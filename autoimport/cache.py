@@ -1,9 +1,10 @@
 """A content key -> the verified code object, facts and graph forms of a converted module, on disk.
 
 Each module has up to three entries: its code with the facts, read at every start; its graph forms, read when the first
-of its functions becomes a graph; and what runs have learned about its functions. The store never fails: an entry that
-is damaged, foreign, or cannot be read or written is as good as none. Entries hold code, so a folder or a file that
-others can have written is not used at all.
+of its functions becomes a graph; and what runs have learned about its functions. What they have learned about a folder
+of sources is one entry more; see `unchanged`. The store never fails: an entry that is damaged, foreign, or cannot be
+read or written is as good as none. Entries hold code, so a folder or a file that others can have written is not used
+at all.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _PRUNED_TO = 0.9
 
 
 # The checksum of CPython's own hash-based .pyc files: a third of the time of SHA-256, one damage in 2**64 passes.
-_checksum: Callable[[int, bytes], bytes] = _imp.source_hash
+_checksum: Callable[[int, bytes | memoryview], bytes] = _imp.source_hash
 # What importlib does with the code that it reads from a .pyc file: entries may be moved, or shared by equal files.
 fix_file: Callable[[CodeType, str], None] = _imp._fix_co_filename  # type: ignore[attr-defined]
 
@@ -89,7 +90,7 @@ class Entry:
 
 @dataclass
 class Kept:
-    """The files of one module in a store.
+    """The files of one module in a store, or the one of a folder.
 
     Attributes:
       names: of its files; size: their bytes; used: when it was used last, as a time.
@@ -98,6 +99,11 @@ class Kept:
     names: list[str]
     size: int = 0
     used: float = 0.0
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a module, not a folder."""
+        return any(name.endswith(".code") for name in self.names)
 
 
 def read_source(path: str) -> bytes | None:
@@ -113,6 +119,18 @@ def read_source(path: str) -> bytes | None:
     except OSError:
         return None
     return b"".join(parts)
+
+
+def unpacked(packed: bytes | memoryview, path: str) -> Entry | None:
+    """The entry in these verified bytes, with `path` as the code's file; None if they are something else."""
+    try:
+        key, code, gates, facts = marshal.loads(packed)
+    except (EOFError, ValueError, TypeError):  # well written, but by another program
+        return None
+    if not isinstance(code, CodeType):
+        return None
+    fix_file(code, path)
+    return Entry(key, code, gates, Facts(facts))
 
 
 def _read_entry(path: str) -> tuple[bytes, os.stat_result] | None:
@@ -156,17 +174,13 @@ class Store:
 
     def load(self, key: str, path: str) -> Entry | None:
         """The code and facts saved under `key`, with `path` as the code's file; None if there are none to trust."""
-        payload = self._find(key + ".code")
-        if payload is None:
-            return None
-        try:
-            gate_key, code, gates, facts = marshal.loads(payload)
-        except (EOFError, ValueError, TypeError):  # well written, but by another program
-            return None
-        if not isinstance(code, CodeType):
-            return None
-        fix_file(code, path)
-        return Entry(gate_key, code, gates, Facts(facts))
+        packed = self._find(key + ".code")
+        return None if packed is None else unpacked(packed, path)
+
+    def packed(self, key: str) -> bytes | None:
+        """What `unpacked` makes the entry of `key` from; None if there is none to trust."""
+        packed = self._find(key + ".code")
+        return None if packed is None else bytes(packed)
 
     def load_forms(self, key: str, path: str) -> tuple[CodeType | None, ...] | None:
         """The graph forms saved under `key`, in site order; None if there are none to trust."""
@@ -195,7 +209,7 @@ class Store:
         return forms_size > 0 and code_size > 0
 
     def load_learned(self, key: str) -> Any:
-        """What runs have learned about the module saved under `key`; None if there is nothing to trust."""
+        """What runs have learned about the module, or folder, of this key; None if there is nothing to trust."""
         payload = self._read(self.folder, key + ".learned", note_use=True)
         try:
             return marshal.loads(payload) if payload else None
@@ -232,7 +246,7 @@ class Store:
                 break
             for name in sorted(module.names):  # the code first: without it nobody looks for the forms
                 self._remove(name)
-            removed, freed = removed + 1, freed + module.size
+            removed, freed = removed + module.is_module, freed + module.size
         now = time.time()
         for name, status in list(self._files()):
             if name.partition(".")[2] not in _SUFFIXES and now - status.st_mtime > _NOTED_FOR:
@@ -271,13 +285,13 @@ class Store:
             if sum(module.size for module in self.kept().values()) > self.limit:
                 self.prune(int(self.limit * _PRUNED_TO))
 
-    def _find(self, name: str) -> bytes | None:
+    def _find(self, name: str) -> memoryview | None:
         payload = self._read(self.folder, name, note_use=True)
         if payload is None and self.shared is not None:
             payload = self._read(self.shared, name, note_use=False)
         return payload
 
-    def _read(self, folder: str, name: str, *, note_use: bool) -> bytes | None:
+    def _read(self, folder: str, name: str, *, note_use: bool) -> memoryview | None:
         if not self._is_trusted(folder):
             return None
         path = folder + os.sep + name
@@ -287,7 +301,7 @@ class Store:
         content, status = found
         if not self._is_owned(folder, status):
             return None
-        payload = content[_HEAD_SIZE:]
+        payload = memoryview(content)[_HEAD_SIZE:]
         # Before unmarshalling: marshal crashes the interpreter on damaged data.
         if content[:_HEAD_SIZE] != _MAGIC + _checksum(len(payload), payload):
             return None

@@ -19,11 +19,12 @@ from typing import Any, TypeGuard, TypeVar
 from zipimport import zipimporter
 
 from autoimport import config
-from autoimport.cache import MEGABYTE, Store, default_folder, read_source
+from autoimport.cache import MEGABYTE, Entry, Store, default_folder, read_source, unpacked
 from autoimport.convert.facts import Converted
 from autoimport.convert.key import content_key
 from autoimport.distributions import resolve, volunteers
 from autoimport.selection import Selection, left_alone
+from autoimport.unchanged import Unchanged, status_of
 from autoimport.watching import is_watched
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -180,9 +181,27 @@ def _swapped(ours: type[SourceFileLoader], loader: SourceFileLoader) -> SourceFi
 
 def code_from_cache(loader: SourceFileLoader, fullname: str) -> CodeType | None:
     """The module's converted code if it is in the cache, its gates made to work."""
-    # Not `get_data`, which takes three times as long: nothing is executed of what is read here.
-    source = read_source(loader.path)
-    return None if source is None else load_cached(source, loader.path, name_of(fullname))
+    path, name = loader.path, name_of(fullname)
+    if _is_program(name):
+        source = read_source(path)
+        return None if source is None else load_cached(source, path, name)
+    try:
+        packs, status = unchanged(), status_of(path)
+        known = packs.take(path, status)
+        entry = None if known is None else unpacked(known[1], path)
+        if known is not None and entry is not None:
+            return _loaded(entry, known[0], path, name, read_source)
+        # Not `get_data`, which takes three times as long: nothing is executed of what is read here.
+        source = read_source(path)
+        if source is None:
+            return None
+        key = content_key(source)
+        packs.note(path, status, key)
+        entry = packs.store.load(key, path)
+        return None if entry is None else _loaded(entry, key, path, name, read_source)
+    except Exception as error:
+        _failed(path, name, error)
+        return None
 
 
 def code_from_source(loader: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -208,20 +227,20 @@ def load_cached(
     source: bytes, path: str, name: str, variant: str = "", read: Callable[[str], bytes | None] = read_source
 ) -> CodeType | None:
     """Source -> code from the cache, or None; see `convert`. The source is read again if its entry is damaged later."""
-    started = time.perf_counter()
     try:
         key = content_key(source, is_main=_is_program(name)) + variant
         entry = store().load(key, path)
-        if entry is None:
-            return None
-
-        # Not a closure, whose cells would be five objects more for the garbage collector to visit.
-        load_forms = partial(_load_forms, path, name, key, len(entry.gates), read)
-        _register(entry, name, path, load_forms, gates=entry.gates, started=started)
-        return entry.code
+        return None if entry is None else _loaded(entry, key, path, name, read)
     except Exception as error:
         _failed(path, name, error)
         return None
+
+
+def _loaded(entry: Entry, key: str, path: str, name: str, read: Callable[[str], bytes | None]) -> CodeType:
+    # Not a closure, whose cells would be five objects more for the garbage collector to visit.
+    load_forms = partial(_load_forms, path, name, key, len(entry.gates), read)
+    _register(entry, name, path, load_forms, gates=entry.gates, convert_ms=0.0)
+    return entry.code
 
 
 def convert(
@@ -243,7 +262,8 @@ def convert(
         converted = _converted(source, path, name, key, rewrite)
         if converted is None:
             return None
-        _register(converted, name, path, lambda: converted.forms, gates=None, started=started)
+        took = (time.perf_counter() - started) * 1e3
+        _register(converted, name, path, lambda: converted.forms, gates=None, convert_ms=took)
         return converted.code
     except Exception as error:
         _failed(path, name, error)
@@ -272,7 +292,7 @@ def _converted(
 
 
 def _register(
-    module: Any, name: str, path: str, load_forms: Callable[[], Any], *, gates: bytes | None, started: float
+    module: Any, name: str, path: str, load_forms: Callable[[], Any], *, gates: bytes | None, convert_ms: float
 ) -> None:
     global _register_module
     if _register_module is None:
@@ -284,7 +304,7 @@ def _register(
         _register_module = registry.register_module
     _register_module(
         module.key, name, path, module.functions, load_forms,
-        cached=gates is not None, convert_ms=(time.perf_counter() - started) * 1e3, gates=gates,
+        cached=gates is not None, convert_ms=convert_ms, gates=gates,
     )  # fmt: skip
 
 
@@ -338,20 +358,24 @@ def complain(what: str, error: Exception) -> None:
 
 
 _finder: Finder | None = None
-_store: Store | None = None
+_unchanged: Unchanged | None = None
 _store_options: config.Options | None = None
+
+
+def unchanged() -> Unchanged:
+    """What is known of source files in the cache of the effective options."""
+    global _unchanged, _store_options
+    options = config.current()
+    if _unchanged is None or _store_options is not options:
+        folder = options.cache_dir or default_folder()
+        _unchanged = Unchanged(Store(folder, options.cache_size * MEGABYTE, options.cache_shared))
+        _store_options = options
+    return _unchanged
 
 
 def store() -> Store:
     """The cache of the effective options."""
-    global _store, _store_options
-    options = config.current()
-    if _store is None or _store_options is not options:
-        _store, _store_options = (
-            Store(options.cache_dir or default_folder(), options.cache_size * MEGABYTE, options.cache_shared),
-            options,
-        )
-    return _store
+    return unchanged().store
 
 
 def start(selection: Selection) -> None:
@@ -373,7 +397,7 @@ _is_to_remember = False
 
 
 def remember() -> None:
-    """At the end of this process, keep what staging has learned for the next run."""
+    """At the end of this process, keep what it has learned for the next one."""
     global _is_to_remember
     if not _is_to_remember and not sys.dont_write_bytecode:
         _is_to_remember = True
@@ -384,11 +408,13 @@ def remember() -> None:
 
 
 def _keep_learned(process: int) -> None:
-    learned = sys.modules.get("autoimport.staging.learned")  # not there when the program did not use TensorFlow
-    if learned is None or os.getpid() != process:
+    if os.getpid() != process:
         return
     try:
-        learned.keep_all()
+        unchanged().keep()
+        learned = sys.modules.get("autoimport.staging.learned")  # not there when the program did not use TensorFlow
+        if learned is not None:
+            learned.keep_all()
     except Exception:
         if config.current().strict:
             raise

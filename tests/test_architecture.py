@@ -21,8 +21,9 @@ MAY_IMPORT = {
     "watching": set(),
     "convert": {"operators.names"},
     "cache": {"convert.facts"},
+    "unchanged": {"cache", "convert.key"},
     "hook": {
-        "config", "cache", "selection", "distributions", "travel", "archives", "watching", "convert",
+        "config", "cache", "unchanged", "selection", "distributions", "travel", "archives", "watching", "convert",
         "staging.registry", "staging.gate",
     },
     "archives": {"hook", "selection"},
@@ -38,6 +39,7 @@ NEEDS_NO_TENSORFLOW = (
     "runner",
     "convert",
     "cache",
+    "unchanged",
     "watching",
     "hook",
     "archives",

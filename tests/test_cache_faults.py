@@ -36,6 +36,8 @@ import importlib, sys
 sys.path.insert(0, {folder!r})
 sys.dont_write_bytecode = False
 import autoimport
+from autoimport import unchanged
+unchanged._SETTLED_AFTER = 0  # the sources are new
 autoimport.install("pkg")
 total = 0
 for number in range({count}):
@@ -46,6 +48,7 @@ from autoimport.staging import registry
 print(total, sum(module.cached for module in registry.loaded))
 """
 COUNT = 8
+SUFFIXES = (".code", ".forms", ".learned")
 TOTAL = sum(range(COUNT))
 
 
@@ -164,11 +167,11 @@ def test_a_kill_at_any_point_leaves_only_whole_entries(tmp_path):
             assert forms is None or forms == whole.forms
             found += entry is not None
     assert found
-    left = [file for file in cache.iterdir() if file.suffix not in (".code", ".forms")]
+    left = [file for file in cache.iterdir() if file.suffix not in SUFFIXES]
     for file in left:
         os.utime(file, (0, 0))
     Store(str(cache)).prune(1 << 30)
-    assert all(file.suffix in (".code", ".forms") for file in cache.iterdir())
+    assert all(file.suffix in SUFFIXES for file in cache.iterdir())
 
 
 def test_many_processes_on_a_cold_cache_all_import_the_package(package, tmp_path):
@@ -177,7 +180,7 @@ def test_many_processes_on_a_cold_cache_all_import_the_package(package, tmp_path
         processes = [start(package, cache) for _ in range(PROCESSES)]
         for process in processes:
             outcome(process)
-        assert all(file.suffix in (".code", ".forms") for file in cache.iterdir())
+        assert all(file.suffix in SUFFIXES for file in cache.iterdir())
         assert outcome(start(package, cache)) == COUNT + 1
 
 
@@ -201,7 +204,7 @@ def test_a_full_disk_costs_the_cache_only(package, small_disk):
     disk, harm = small_disk
     for _ in range(3):
         assert outcome(start(package, disk / "cache", harm)) < COUNT
-        assert all(file.suffix in (".code", ".forms") for file in (disk / "cache").iterdir())
+        assert all(file.suffix in SUFFIXES for file in (disk / "cache").iterdir())
 
 
 def test_a_read_only_folder_is_read_and_silently_not_written(package, tmp_path):
@@ -209,7 +212,7 @@ def test_a_read_only_folder_is_read_and_silently_not_written(package, tmp_path):
     assert outcome(start(package, cache, READ_ONLY)) == 0
     assert not cache.exists()
     outcome(start(package, cache))
-    for file in cache.glob("*a*.code"):
+    for file in [*cache.glob("*a*.code"), *cache.glob("*.learned")]:
         file.unlink()
     left = len(list(cache.glob("*.code")))
     for file in cache.iterdir():

@@ -22,6 +22,13 @@ def content_key(source: bytes | str, *, is_main: bool = False) -> str:
     return digest.hexdigest()[:32]
 
 
+def folder_key(folder: str) -> str:
+    """The hex key under which something is kept about the sources in a folder, as they are converted now."""
+    digest = _digest_of_circumstances().copy()
+    digest.update(b"folder\n" + os.fsencode(folder))
+    return digest.hexdigest()[:32]
+
+
 def _encoded(source: bytes | str) -> bytes:
     return source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
 

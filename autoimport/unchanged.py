@@ -1,0 +1,79 @@
+"""A source file as it is on disk -> its entry in the cache, as it was at the end of an earlier run with the same file.
+
+A warm import neither reads the source nor looks for an entry then: those of a folder lie together in one more file. It
+is trusted if the source has its size and the times of the last change of its content and of its record, to the
+nanosecond: more than Python's own cache asks for. What is not known, or has changed, is read and found by its content.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from autoimport.cache import Store
+from autoimport.convert.key import folder_key
+
+# Size, time of the last change of the content, and of anything about the file, which nobody can set.
+Status = tuple[int, int, int]
+# File name -> its status, content key and packed entry.
+Pack = dict[str, tuple[Status, str, bytes]]
+
+_SECOND = 1_000_000_000
+# How long a file must have been left alone: two changes within one tick of a disk's clock look like one.
+_SETTLED_AFTER = 2 * _SECOND
+
+
+def status_of(path: str) -> Status | None:
+    """What changes whenever the file does; None if there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+class Unchanged:
+    """The packs of a store, by folder of source files; each entry is given out once."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._packs: dict[str, Pack] = {}
+        self._read: dict[str, dict[str, tuple[Status, str]]] = {}
+
+    def take(self, path: str, status: Status | None) -> tuple[str, bytes] | None:
+        """The content key and packed entry of a file with this status; None if its content must be looked at."""
+        folder, _, file = path.rpartition(os.sep)
+        pack = self._packs.get(folder)
+        if pack is None:
+            pack = self._packs[folder] = self._load(folder)
+        known = pack.pop(file, None)
+        return known[1:] if known is not None and known[0] == status else None
+
+    def note(self, path: str, status: Status | None, key: str) -> None:
+        """The file had this status before it was read, and the key is that of its content."""
+        if status is None:
+            return
+        _, modified, changed = status
+        # Whole seconds come from an archive or the image of a disk, where all files may have the same time; or the
+        # disk's clock is as coarse as that.
+        if modified % _SECOND and time.time_ns() - max(modified, changed) > _SETTLED_AFTER:
+            folder, _, file = path.rpartition(os.sep)
+            self._read.setdefault(folder, {})[file] = status, key
+
+    def keep(self) -> None:
+        """Put the entries of all files that had to be read into the packs for the next run."""
+        while self._read:
+            folder, read = self._read.popitem()
+            try:
+                there = set(os.listdir(folder))
+            except OSError:
+                continue
+            packed = {file: (status, key, self.store.packed(key)) for file, (status, key) in read.items()}
+            new = {file: known for file, known in packed.items() if known[2] is not None}
+            if new:  # not what could not be converted, and is read again each time
+                old = {file: known for file, known in self._load(folder).items() if file in there}
+                self.store.save_learned(folder_key(folder), {**old, **new})
+
+    def _load(self, folder: str) -> Pack:
+        pack = self.store.load_learned(folder_key(folder))
+        return pack if isinstance(pack, dict) else {}
