@@ -26,18 +26,25 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_COMPARISONS = frozenset({"<", "<=", ">", ">="})
 _COPIED = frozenset({list, tuple, dict, set, frozenset})
 _CONTAINERS = _COPIED | {deque}
 
 
 def binary(symbol: str, x: Any, y: Any) -> Any:
     """`x symbol y`."""
-    if type(x) in _CONTAINERS or type(y) in _CONTAINERS:
+    if is_container(x) or is_container(y):
         if lists.stand_in(x) is not x or lists.stand_in(y) is not y:
             return _of_symbolic_lists(symbol, x, y)
         if observer.current() is not None:
-            x, y = _read(x), _read(y)
+            read = whole if symbol in _COMPARISONS else _read
+            x, y = read(x), read(y)
     return _OPERATORS[symbol](x, y)
+
+
+def is_container(x: Any) -> bool:
+    """Whether the interpreter reads the items of `x` itself: a builtin container or a named tuple."""
+    return type(x) in _CONTAINERS or (isinstance(x, tuple) and type(x).__lt__ is tuple.__lt__)
 
 
 def _read(x: Any) -> Any:
@@ -47,6 +54,14 @@ def _read(x: Any) -> Any:
     if type(x) is dict:
         return {key: item(x, key) for key in iterate(x)}
     return type(x)(iterate(x)) if type(x) in _COPIED else x
+
+
+def whole(x: Any) -> Any:
+    """A container as `_read` gives it, and so the containers in it: for what compares them, as far down as they go."""
+    x = _read(tuple(x) if is_container(x) and isinstance(x, tuple) else x)
+    if type(x) is dict:
+        return {key: whole(value) for key, value in x.items()}
+    return type(x)(map(whole, x)) if type(x) in _COPIED else x
 
 
 def _of_symbolic_lists(symbol: str, x: Any, y: Any) -> Any:

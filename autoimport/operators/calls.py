@@ -120,6 +120,9 @@ def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             return None
     if lists.stand_in(owner) is not owner:
         return lists.change(owner, name, args)
+    if name == "remove" and type(owner) is list and trace is not None:
+        del owner[trace.call(owner.index, args, kwargs)]
+        return None
     if name == "sort":
         return sorting.sort_list(owner, *args, **kwargs)
     if name in ("extend", "update", "extendleft") or name.endswith("_update"):
@@ -144,7 +147,10 @@ def _is_library(fn: Any) -> bool:
 
 
 def packed(values: Any) -> Any:
-    """A list or tuple with its Numbers as tensors of the dtype of the tensors beside them."""
+    """A list or tuple with its Numbers as tensors of the dtype of the tensors beside them; itself where it has none.
+
+    What is older than the trace has none: it stays what it is, for the trace to read what the library will read.
+    """
     if not any(isinstance(value, (Number, MaybeNone)) or type(value) in (list, tuple) for value in values):
         return values
     dtypes = [value.dtype for value in values if isinstance(value, (tf.Tensor, tf.Variable))]
@@ -159,4 +165,6 @@ def packed(values: Any) -> Any:
             return value.to_tensor(dtypes[0] if dtypes else None)
         return packed(value) if type(value) in (list, tuple) else value
 
-    return type(values)(convert(value) for value in values)
+    parts = [convert(value) for value in values]
+    is_same = all(part is value for part, value in zip(parts, values, strict=True))
+    return values if is_same else type(values)(parts)

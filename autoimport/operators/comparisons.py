@@ -20,7 +20,6 @@ from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
 _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type})
-_CONTAINERS = (list, tuple)
 _SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented))
 _VALUES = (int, float, complex, str, bytes, Known)
 
@@ -31,7 +30,7 @@ def eq(x: Any, y: Any) -> Any:
         return x == y
     if is_symbolic(x) or is_symbolic(y):
         return _tensors(x, y, operator.eq, tf.raw_ops.Equal, False)
-    if type(x) is type(y) and type(x) in _CONTAINERS:
+    if _are_sequences(x, y):
         return _sequences_equal(_items(x), _items(y))
     return _python(operator.eq, x, y)
 
@@ -42,9 +41,15 @@ def ne(x: Any, y: Any) -> Any:
         return x != y
     if is_symbolic(x) or is_symbolic(y):
         return _tensors(x, y, operator.ne, tf.raw_ops.NotEqual, True)
-    if type(x) is type(y) and type(x) in _CONTAINERS:
+    if _are_sequences(x, y):
         return logic.not_(_sequences_equal(_items(x), _items(y)))
     return _python(operator.ne, x, y)
+
+
+def _are_sequences(x: Any, y: Any) -> bool:
+    """Whether both are lists, or both are tuples, named or not: Python compares their items."""
+    of_tuples: Any = tuple.__eq__
+    return type(x) is type(y) is list or type(x).__eq__ is type(y).__eq__ is of_tuples
 
 
 def resolve(x: Any) -> Any:

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from autoimport.operators import heap, logic, observer, text
 from autoimport.operators.access import iterate
+from autoimport.operators.arithmetic import binary, whole
 from autoimport.operators.checks import fail_if, negation, refuse
 from autoimport.operators.comprehensions import Sink, collect, described, has_known_length, push
 from autoimport.operators.conditionals import known_holders
@@ -55,11 +56,10 @@ def _extreme(
         items = list(args)
     keys = items if key is None else [call(key, item) for item in items]
     if not items or not any(is_symbolic(k) for k in keys):
-        keywords = {} if default is _MISSING else {"default": default}
-        if key is None or not items:
-            return python(items, **keywords) if len(args) == 1 else python(*items)
-        best = python(range(len(items)), key=lambda i: keys[i])
-        return items[best]
+        if not items:
+            return python(items) if default is _MISSING else default
+        seen = [whole(k) for k in keys]
+        return items[python(range(len(items)), key=seen.__getitem__)]
     best, best_key = items[0], keys[0]
     for item, item_key in zip(items[1:], keys[1:], strict=True):
         test = replaces(best_key, item_key)
@@ -151,6 +151,8 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
     if isinstance(items, TensorList):
         kinds = [items.structure.kind] if isinstance(items.structure, Leaf) else []
     elif not is_symbolic(start) and not any(is_symbolic(item) for item in items):
+        if any(isinstance(item, (list, tuple)) for item in items):
+            return functools.reduce(functools.partial(binary, "+"), items, start)
         return sum(items, start)
     else:
         kinds = [item.kind for item in items if isinstance(item, Number)]

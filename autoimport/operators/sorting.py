@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import observer
+from autoimport.operators.arithmetic import whole
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.comprehensions import collect, described
 from autoimport.operators.lists import TensorList, stand_in
@@ -29,7 +30,7 @@ def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[
         return _sorted_unknown(items[0], key, python_truth(reverse))
     keys = items if key is None else [call(key, item) for item in items]
     if len(items) < 2 or not any(is_symbolic(k) for k in keys):
-        order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        order = sorted(range(len(items)), key=[*map(whole, keys)].__getitem__, reverse=reverse)
         return [items[index] for index in order]
     return _permuted(items, _order(_vector(keys), descending=python_truth(reverse)))
 

@@ -19,6 +19,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import numpy_values, observer
+from autoimport.operators.arithmetic import whole
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.tensor_arrays import changed
@@ -42,6 +43,8 @@ from autoimport.staging.values import is_numpy
 
 # Modules whose functions make a tensor of a number, of the dtype of what it meets.
 _TAKE_TENSORS = ("tensorflow.", "keras.src.ops.", "keras.src.backend.common.variables")
+# These take structures apart: a list of numbers is no tensor to them.
+_TAKE_STRUCTURES = "tensorflow.python.util.nest"
 # These ask for no more than the type of their argument, which is guarded where the argument was read.
 _ABOUT_TYPE = frozenset({isinstance, issubclass, callable})
 
@@ -78,6 +81,8 @@ def _all_known(args: tuple[Any, ...]) -> bool:
     return all(type(arg) is Host or type(arg) in SCALARS for arg in args)
 
 
+# Methods of containers that compare what is in them, as far down as it goes; all others hand out or look at the items.
+_COMPARE = frozenset({"count", "index", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 # Methods of a tape that give None where no gradient flows.
 _GRADIENTS = frozenset({"gradient", "jacobian", "batch_jacobian"})
 
@@ -238,9 +243,11 @@ class Caller:
             self._reader.identify(args[0])
         if type(owner) is collections.deque and self._reader.source_of(owner) is not None:
             raise Unstageable("reads a deque that was made outside this function")
+        # Methods of containers that change their object have been sorted out by the operators.
+        if isinstance(owner, CONTAINERS) and fn.__name__ in _COMPARE:
+            return getattr(whole(owner), fn.__name__)(*map(whole, args))
         if isinstance(owner, CONTAINERS) and self._reader.source_of(owner) is not None:
-            # Methods that change their object have been sorted out by the operators.
-            fn = getattr(self._reader.snapshot(owner), fn.__name__)
+            fn = getattr(self._reader.copy(owner), fn.__name__)
             for arg in args:
                 self._reader.identify(arg)
             return fn(*args, **kwargs)
@@ -290,6 +297,9 @@ class Caller:
             raise Unstageable(f"makes a {cls.__name__}, which owns variables", "make it once, outside the function")
         if hasattr(cls, "__del__") and not trust.is_library(cls.__module__):
             raise Unstageable(f"makes a {cls.__qualname__}, whose finalizer would run for the trace's own object")
+        hidden = special_methods.unseen(cls, special_methods.INFIX)
+        if hidden is not None:
+            raise Unstageable(f"makes a {cls.__qualname__}, whose {hidden} is not converted")
         maker, _ = class_attribute(cls, "__init__")
         is_generated = dataclasses.is_dataclass(cls) or hasattr(cls, "__attrs_attrs__") or hasattr(cls, "_fields")
         if issubclass(cls, BaseException) or is_generated:
@@ -310,13 +320,11 @@ class Caller:
         custom_meta = type(cls) is not type and type(cls).__module__ != "abc"
         if custom_new or custom_meta or not (maker is object.__init__ or (code is not None and harmless(code))):
             raise Unstageable(f"makes a {cls.__qualname__}, whose constructor is not converted")
-        hidden = special_methods.unseen(cls, special_methods.INFIX)
-        if hidden is not None:
-            raise Unstageable(f"makes a {cls.__qualname__}, whose {hidden} is not converted")
         return cls(*args, **kwargs)
 
     def _run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        takes_tensors = str(getattr(fn, "__module__", None)).startswith(_TAKE_TENSORS)
+        module = str(getattr(fn, "__module__", None))
+        takes_tensors = module.startswith(_TAKE_TENSORS) and module != _TAKE_STRUCTURES
         exported = [self.export(arg, takes_tensors) for arg in args]
         return fn(*exported, **{key: self.export(arg, takes_tensors) for key, arg in kwargs.items()})
 

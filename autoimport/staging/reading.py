@@ -541,11 +541,16 @@ class Reader:
 
     def snapshot(self, obj: Any) -> Any:
         """A container like `obj`, all of it read: for code that looks at it without our operators."""
-        if not isinstance(obj, CONTAINERS) or self.source_of(obj) is None:
-            return obj
+        return self._copied(obj, self.snapshot) if isinstance(obj, CONTAINERS) and self.source_of(obj) else obj
+
+    def copy(self, obj: Any) -> Any:
+        """A container with the items of `obj`, an old one: for code that hands them out."""
+        return self._copied(obj, lambda item: item)
+
+    def _copied(self, obj: Any, part: Callable[[Any], Any]) -> Any:
         if isinstance(obj, dict):
-            return {key: self.snapshot(self.item(obj, key)) for key in self.items(obj)}
-        items = [self.snapshot(item) for item in self.items(obj)]
+            return {key: part(self.item(obj, key)) for key in self.items(obj)}
+        items = [part(item) for item in self.items(obj)]
         if isinstance(obj, tuple) and hasattr(obj, "_fields"):
             return type(obj)(*items)
         for kind in (tuple, set, frozenset):

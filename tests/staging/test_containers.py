@@ -1,0 +1,104 @@
+"""Containers within containers: what a library or Python looks at is guarded, what is handed out is the program's own."""
+
+from __future__ import annotations
+
+from tests.staging.programs import same
+
+# Each is called with a tensor and a list of lists that changes at the bottom between calls.
+_LOOKS = """
+    sum(c, [[0]])
+    sum((row for row in c[0]), [])
+    c < [[[2, 0]]]
+    [[1, 2]] <= c[0] < [[3]]
+    max(c) is c[1]
+    min(c[0], c[1]) is c[0]
+    max(c, key=lambda row: row[0]) is c[1]
+    [row is c[0] for row in sorted(c)]
+    [row is c[0] for row in sorted(c, key=lambda row: (row, 1))]
+    c.index(c[1])
+    [c[0], c[1]].count(c[0])
+    [c[0], 2].index(c[1]) if c[1] in [c[0], 2] else -1
+    {"a": c[0]} == {"a": c[1]}
+    Named(c[0]) < Named(c[1])
+    Named(c[0]) == Named(c[1])
+    Ordered(c[0]) < Ordered(c[1])
+    without([c[0], [[3, 4]]], c[1])
+    tf.nest.flatten(c)
+    tf.reduce_sum(tf.stack(c))
+    tf.reduce_sum(tf.stack([c[0], c[0]]))
+    tf.reduce_sum(tf.constant([c[1], c[0]]))
+    tf.ragged.constant(c).flat_values * 2
+    tf.pad(x, [c[0][0], [0, 1]])
+    tf.reduce_sum(tf.convert_to_tensor(value=c))
+"""
+
+
+def test_what_looks_into_a_container_reads_it_as_far_down_as_it_goes() -> None:
+    looks = [line.strip() for line in _LOOKS.strip().splitlines()]
+    functions = "\n".join(f"        def f{i}(x, c): return x * 2.0 + 1.0 - x, {look}" for i, look in enumerate(looks))
+    ran = same(
+        f"""
+        import dataclasses
+        from typing import NamedTuple
+        class Named(NamedTuple):
+            rows: list
+        @dataclasses.dataclass(order=True)
+        class Ordered:
+            rows: list
+        def without(rows, row):
+            if row in rows:
+                rows.remove(row)
+            return len(rows), rows[0] is row
+{functions}
+        def main():
+            for f in [{", ".join(f"f{i}" for i in range(len(looks)))}]:
+                c = [[[1, 2]], [[3, 4]]]
+                for change in range(5):
+                    attempt(f, tf.constant([1.0, 2.0]), c)
+                    if change == 0: c[0][0][0] = 3
+                    if change == 1: c[0][0][1] = 4
+                    if change == 2: c[1][0].reverse()
+                    if change == 3: c[0], c[1] = c[1], c[0]
+        """
+    )
+    graphs = [site for site in ran.sites.values() if site.state == "graph"]
+    assert len(graphs) >= len(looks) - 3, "order of a dataclass is not converted, paddings may not fit"
+
+
+# What is found in the dict `d` by other means than `d[key]`.
+_FINDS = """
+    d.get("log")
+    [v for v in d.values() if isinstance(v, list)][0]
+    max(d.values(), key=lambda v: isinstance(v, list))
+    sorted(d.items())[1][1]
+    next(iter(d.values()))
+    dict(d)["log"]
+    d.copy()["log"]
+    {"a": d["log"]}.get("a")
+    list(map(lambda v: v, d.values()))[0]
+    d.setdefault("log", [])
+"""
+
+
+def test_what_a_container_hands_out_is_the_programs_own() -> None:
+    finds = [line.strip() for line in _FINDS.strip().splitlines()]
+    functions = "\n".join(
+        f"""
+        def f{i}(x, d):
+            log = {find}
+            log.append(tf.reduce_sum(x * 2.0) + 1.0)
+            return log is d["log"]"""
+        for i, find in enumerate(finds)
+    )
+    ran = same(
+        f"""
+{functions}
+        def main():
+            for f in [{", ".join(f"f{i}" for i in range(len(finds)))}]:
+                d = {{"log": [], "cfg": {{"n": 0}}}}
+                for k in range(4):
+                    show(f(tf.constant([1.0, 2.0]) * k, d), d)
+        """
+    )
+    graphs = [site for site in ran.sites.values() if site.state == "graph"]
+    assert len(graphs) >= len(finds) - 1, "the first may wait for main to be one"
