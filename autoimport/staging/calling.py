@@ -24,7 +24,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.tensor_arrays import changed
 from autoimport.operators.text import Text
-from autoimport.staging import declared, gradients, handed, special_methods, tf_internals, trust
+from autoimport.staging import array_reads, declared, gradients, handed, special_methods, tf_internals, trust
 from autoimport.staging.arrays import (
     Array,
     Method,
@@ -92,6 +92,7 @@ class Caller:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self._array_reads = array_reads.Reads()
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
@@ -222,6 +223,8 @@ class Caller:
             if isinstance(owner, tf.TensorArray):
                 raise Unstageable("changes a TensorArray that was made outside")
             self._reader.states.note(owner)
+        if isinstance(owner, tf.TensorArray):
+            self._array_reads.called(owner, function.__name__, args, kwargs)
         result = self._run(fn, args, kwargs)
         if isinstance(owner, tf.GradientTape) and function.__name__ in _GRADIENTS:
             target, sources, *_ = inspect.signature(fn).bind(*args, **kwargs).arguments.values()
@@ -312,7 +315,10 @@ class Caller:
             if _keeps_container(cls, args, kwargs):
                 raise Unstageable(f"makes a {cls.__name__} that holds a list, dict or set which others may change")
             self._require_seen(cls, args)
-            return self._of_python(cls, args, kwargs)
+            made = self._of_python(cls, args, kwargs)
+            if cls is tf.TensorArray:
+                self._array_reads.made(made, args, kwargs)
+            return made
         code = getattr(maker, "__code__", None)
         custom_new = cls.__new__ is not object.__new__ and not gated(
             getattr(cls.__new__, "__code__", _nothing.__code__)

@@ -162,6 +162,13 @@ def outermost_graph() -> Any:
     return graph
 
 
+def is_inside(graph: Any, other: Any) -> bool:
+    """Whether a graph is another one, or of a branch or body in it."""
+    while graph is not other and isinstance(graph, FuncGraph):
+        graph = graph.outer_graph
+    return graph is other
+
+
 def size_of_current_graph() -> int:
     """About how many operations are in the graph under construction so far, those of branches and bodies reckoned."""
     graph = ops.get_default_graph()

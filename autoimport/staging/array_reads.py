@@ -1,0 +1,63 @@
+"""TensorArrays that forget what is read from them, as arrays do in eager mode, in a graph, where none forgets anything.
+
+In: each array that a trace makes, and each method called on it. Out: nothing, or the trace is given up, where
+eager code would find zeros in the array, or raise.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import tf_internals
+
+_CONSTRUCTOR = inspect.signature(tf.TensorArray)
+# What asks for all elements, also those that were read: they are zeros then.
+_ASK_FOR_ALL = frozenset({"stack", "concat", "gather"})
+
+# The index, if it is known, and the graph where it was read.
+_Read = tuple[Any, Any]
+
+
+class Reads:
+    """What was read from the arrays of one trace. An array that has been round a loop is another one to it."""
+
+    def __init__(self) -> None:
+        self._reads: dict[int, tuple[Any, list[_Read]]] = {}
+
+    def made(self, array: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """An array has been made with these arguments."""
+        if _CONSTRUCTOR.bind(*args, **kwargs).arguments.get("clear_after_read") is not False:
+            self._reads[id(array)] = (array, [])
+
+    def called(self, array: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """A method of an array is called.
+
+        Raises:
+          Unstageable: it asks for an element that may have been read.
+        """
+        _, reads = self._reads.get(id(array), (None, None))
+        if reads is None:
+            return
+        if method == "read":
+            read = (tf.get_static_value(args[0] if args else kwargs["index"]), tf.compat.v1.get_default_graph())
+            is_lost = any(_may_be_same(read, earlier) for earlier in reads)
+            reads.append(read)
+        else:
+            is_lost = method in _ASK_FOR_ALL and bool(reads)
+        if is_lost:
+            raise Unstageable(
+                "reads from a TensorArray what has been read before", "make it with `clear_after_read=False`"
+            )
+
+
+def _may_be_same(read: _Read, earlier: _Read) -> bool:
+    (index, graph), (before, graph_before) = read, earlier
+    if index is not None and before is not None and index != before:
+        return False
+    # A branch or body may be traced again, in a graph beside the first one.
+    return tf_internals.is_inside(graph, graph_before) or tf_internals.is_inside(graph_before, graph)

@@ -1,0 +1,69 @@
+"""TensorArrays forget what is read from them: eager code raises at the second read, and stacks zeros."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.staging.programs import same
+
+MAIN = """
+def main():
+    for _ in range(5):
+        try: show(f(tf.constant([1., 2., 3.])))
+        except Exception as error: print(type(error).__name__, error)
+"""
+KEPT = {
+    "each once, by number": "y = a.read(0) + a.read(1) * a.read(2)",
+    "each once, by constants": "y = a.read(tf.constant(0)) + a.read(tf.constant(2))",
+    "each once, in a loop": "for i in tf.range(3): y += a.read(i)",
+    "each once, in an unrolled loop": "for i in range(3): y += a.read(i)",
+    "stacked first": "y = tf.reduce_sum(a.stack()) + a.read(1)",
+    "one array read, another written": """
+    for i in tf.range(3): b = b.write(i, a.read(i) * 2)
+    y = tf.reduce_sum(b.stack())""",
+    "kept": """
+    for i in tf.range(3): y += k.read(i) + k.read(0)
+    y += tf.reduce_sum(k.stack())""",
+}
+LOST = {
+    "one index twice": "y = a.read(0) + a.read(0)",
+    "one index twice, by other names": "y = a.read(0) + a.read(tf.constant(0))",
+    "one that may be the same": "y = a.read(0) + a.read(tf.cast(x[0], tf.int32) - 1)",
+    "all, then one": """
+    for i in tf.range(3): y += a.read(i)
+    y += a.read(1)""",
+    "stacked afterwards": "y = a.read(1) + tf.reduce_sum(a.stack())",
+    "gathered afterwards": "y = a.read(1) + tf.reduce_sum(a.gather([0, 1]))",
+    "concatenated afterwards": """
+    c = tf.TensorArray(tf.float32, 2).write(0, x).write(1, x)
+    y = tf.reduce_sum(c.read(0)) + tf.reduce_sum(c.concat())""",
+    "read in a loop, stacked afterwards": """
+    for i in tf.range(2): y += a.read(i)
+    y += tf.reduce_sum(a.stack())""",
+    "read in one branch": """
+    if x[0] > 0: y = a.read(0)
+    y += tf.reduce_sum(a.stack())""",
+}
+
+
+def _program(body: str) -> str:
+    head = """
+def f(x):
+    a = tf.TensorArray(tf.float32, 3, element_shape=[]).unstack(x)
+    b = tf.TensorArray(tf.float32, 3)
+    k = tf.TensorArray(tf.float32, 3, clear_after_read=False, element_shape=[]).unstack(x)
+    y = tf.constant(0.)
+"""
+    return MAIN + head + textwrap.indent(textwrap.dedent(body), "    ") + "\n    return y\n"
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_each_element_read_once_is_a_graph(name: str) -> None:
+    same(_program(KEPT[name]), f="graph")
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_has_been_read_is_eager(name: str) -> None:
+    same(_program(LOST[name]), f="eager")
