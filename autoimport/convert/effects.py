@@ -18,7 +18,7 @@ from autoimport.convert.graph_form.pauses import YIELDS
 from autoimport.convert.trees import children, walk
 
 # Kinds of statements, the worse the greater.
-PLAUSIBLE, UNKNOWN, EFFECT = 0, 1, 2
+PLAUSIBLE, LIKELY, UNKNOWN, EFFECT = range(4)
 
 # What a call that may be TensorFlow's counts, against 1 for an operator.
 CALL = 3
@@ -162,8 +162,9 @@ class Effects:
         while changed:
             changed = False
             for node in definitions:
-                if self.functions[node.name] == PLAUSIBLE and self._worst(node.body).kind != PLAUSIBLE:
-                    self.functions[node.name] = UNKNOWN
+                kind = min(self._worst(node.body).kind, UNKNOWN)
+                if kind > self.functions[node.name]:
+                    self.functions[node.name] = kind
                     changed = True
 
     def _find_repeated(self, tree: gast.AST) -> None:
@@ -296,9 +297,11 @@ class Effects:
         if isinstance(callee, gast.Name):
             if callee.id in _EFFECT_BUILTINS:
                 return EFFECT
-            return max(self.functions.get(callee.id, PLAUSIBLE), _kind_of_object(self.made.get(callee.id)))
+            if callee.id in self.functions or callee.id in self.made:
+                return max(self.functions.get(callee.id, PLAUSIBLE), _kind_of_object(self.made.get(callee.id)))
+            return PLAUSIBLE if hasattr(builtins, callee.id) else LIKELY
         if not isinstance(callee, gast.Attribute):
-            return PLAUSIBLE
+            return LIKELY
         maker = self.made.get(callee.value.id) if isinstance(callee.value, gast.Name) else None
         if maker is not None and _kind_of_object(maker) == EFFECT:
             return EFFECT

@@ -8,8 +8,8 @@
 
 A region takes the locals that it needs as parameters and gives back those that are read after it. Locals that nested
 functions share are cells, reached as in a function's form. At the top level of a module a region has neither: what
-anybody else may look at it reads and writes as globals. A run that holds something unknown has a smaller alternative
-inside its eager form. Where a name stands in the way, the run is cut at the statement that brings it in.
+anybody else may look at it reads and writes as globals. A run that holds something unknown, or only likely, has smaller
+alternatives inside its eager form. Where a name stands in the way, the run is cut at the statement that brings it in.
 """
 
 from __future__ import annotations
@@ -308,8 +308,9 @@ class _Search:
             ),
         )
         self.found.append(region)
-        if any(verdict.kind != PLAUSIBLE for verdict in verdicts):
-            region.alternatives = self.block(run, PLAUSIBLE, True)
+        worst = max(verdict.kind for verdict in verdicts)
+        if worst != PLAUSIBLE:
+            region.alternatives = self.block(run, worst - 1, True)
         return region
 
     # -- names -------------------------------------------------------------------------------------------------------

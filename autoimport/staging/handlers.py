@@ -7,7 +7,9 @@ is no failure of a guard, a trace or a launch, whatever its class.
 from __future__ import annotations
 
 import inspect
+import itertools
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -26,39 +28,48 @@ class Interrupted(BaseException):
 
 def is_called(args: tuple[Any, ...]) -> bool:
     """Whether these are the arguments of a signal handler, in a converted call: it gets the frame it interrupts."""
-    return any(_is_frame(arg) for arg in args)
+    return _interrupted(args) is not None
 
 
-def raised(error: BaseException) -> BaseException | None:
-    """What a signal handler has raised, if `error` comes of that."""
+def has_raised(error: BaseException) -> bool:
+    """Whether a signal handler has raised `error`, in something that the caller was doing."""
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        interrupted, traceback = traceback.tb_frame, traceback.tb_next
+        if _interrupted(_positional(traceback.tb_frame)) is interrupted:
+            return True
+    return False
+
+
+def raised(error: BaseException, before: BaseException | None) -> BaseException | None:
+    """What a signal handler has raised, if `error` comes of that; `before` was being handled at the start."""
     found: BaseException | None = error
-    while found is not None:
+    while found is not None and found is not before:
         if isinstance(found, Interrupted):
             return found.error
-        if isinstance(found, KeyboardInterrupt) or _leads_through_handler(found.__traceback__):
+        if has_raised(found):
             return found
         found = found.__cause__ or found.__context__
     return None
 
 
-def _leads_through_handler(traceback: types.TracebackType | None) -> bool:
-    while traceback is not None and traceback.tb_next is not None:
-        interrupted, traceback = traceback.tb_frame, traceback.tb_next
-        if any(_is_frame(value, interrupted) for value in _arguments(traceback.tb_frame)):
-            return True
-    return False
+def _interrupted(args: Sequence[Any]) -> types.FrameType | None:
+    """The frame among the arguments of a handler: behind the number of a signal, perhaps behind others."""
+    flat = [part for arg in args for part in (arg if type(arg) is tuple else (arg,))]  # those of `*args` come as one
+    for number, frame in itertools.pairwise(flat):
+        if isinstance(number, int) and type(frame) is types.FrameType:
+            return frame
+    return None
 
 
-def _arguments(frame: types.FrameType) -> list[Any]:
-    """The arguments of a call, not what it has found itself: many a function looks up the frame that calls it."""
-    code, values = frame.f_code, frame.f_locals
-    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
-    return [values[name] for name in code.co_varnames[:count] if name in values]
-
-
-def _is_frame(value: Any, frame: types.FrameType | None = None) -> bool:
-    parts = value if type(value) is tuple else (value,)  # those of `*args` come as one
-    return any(type(part) is types.FrameType and (frame is None or part is frame) for part in parts)
+def _positional(frame: types.FrameType) -> list[Any]:
+    code = frame.f_code
+    names = [*code.co_varnames[: code.co_argcount]]
+    if code.co_flags & inspect.CO_VARARGS:
+        names.append(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+    return [frame.f_locals.get(name) for name in names]
 
 
 def run(frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> Any:

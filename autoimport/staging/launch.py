@@ -148,13 +148,13 @@ class Specialisation:
         try:
             outputs = self._run(inputs)
         except tf.errors.OpError as error:
-            if handlers.raised(error):
+            if handlers.has_raised(error):
                 raise
             # Eager says what is wrong in its own words, at the person's own line.
             tf_internals.write_variables(self.endangered, before)
             return self._eager(_complaint(str(error)))
         except LookupError as error:  # nothing has run
-            if handlers.raised(error):
+            if handlers.has_raised(error):
                 raise
             return self._eager("a gradient tape is open around it, and something in it has no gradient")
         except handlers.Interrupted as interrupted:
@@ -167,7 +167,7 @@ class Specialisation:
                 (holder(old, outputs), key, build(old, outputs), store) for holder, key, build, store in self.commits
             ]
         except Exception as error:
-            if self.pure and not handlers.raised(error):
+            if self.pure and not handlers.has_raised(error):
                 return self._eager("a text or number cannot be made of its results")
             raise
 

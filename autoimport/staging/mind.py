@@ -223,13 +223,14 @@ class Mind:
         closure = cells.__closure__ if cells is not None else ()
         names = cells.__code__.co_freevars if cells is not None else ()
         trace = Trace(namespace, closure, names, self._changing, self._policy.largest_graph())
+        before = sys.exc_info()[1]
         try:
             return trace.run(registry.form_of(site, namespace, cells), args, site.facts.parameters)
         except NeedsHost as number:
             self._changing.numbers.add(number.text)
             return self._attempt(namespace, cells, args)
         except BaseException as error:  # whatever a graph cannot do, eager decides
-            interrupt = handlers.raised(error)
+            interrupt = handlers.raised(error, before)
             if interrupt is not None:
                 raise handlers.Interrupted(interrupt) from None
             failure = Failure.of(error, site.module.file)

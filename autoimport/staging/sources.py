@@ -167,7 +167,7 @@ class GuardBuilder:
         context = f"with {self.within}()" if self.within else "if True"
         text = f"def check(g, c, a):\n    try:\n        {context}:\n            {body}\n"
         text += _OTHERWISE + "        return -1\n"
-        space = {**self.constants, "raised": handlers.raised}
+        space = {**self.constants, "raised": handlers.has_raised}
         exec(compile(text, "<autoimport guard>", "exec"), space)
         return space["check"]  # type: ignore[no-any-return]
 
@@ -176,7 +176,7 @@ class GuardBuilder:
         values = ", ".join(f"{text!r}: {self.value(source)}" for text, source in sources.items())
         body = "\n        ".join([*self._reads, f"return {{{values}}}"])
         text = f"def read(g, c, a):\n    try:\n        {body}\n{_OTHERWISE}        return {{}}\n"
-        space = {**self.constants, "raised": handlers.raised}
+        space = {**self.constants, "raised": handlers.has_raised}
         exec(compile(text, "<autoimport guard>", "exec"), space)
         return space["read"]  # type: ignore[no-any-return]
 

@@ -181,7 +181,7 @@ for x, y in data:
 
 
 def test_the_body_of_a_loop_is_a_region() -> None:
-    assert [(4, 7)] == lines(regions(STEP))
+    assert (4, 7) == lines(regions(STEP))[0]
 
 
 def test_what_runs_once_is_no_region() -> None:
@@ -231,7 +231,7 @@ PLAUSIBLE = [
 @pytest.mark.parametrize("statement", PLAUSIBLE)
 def test_what_a_graph_or_its_log_may_hold_does_not_end_a_run(statement: str) -> None:
     body = f"import math\ndef own(x): return x\nfor x in data:\n    a = tf.add(x, 1)\n    {statement}\n    b = tf.add(a, 2)\n"
-    assert [(4, 6 + statement.count("\n"))] == lines(regions(body))
+    assert (4, 6 + statement.count("\n")) == lines(regions(body))[0]
 
 
 @pytest.mark.parametrize(
@@ -248,6 +248,20 @@ def test_an_unknown_statement_is_tried_and_has_a_way_round(unknown: str) -> None
             b = tf.add(x, 2)
     """
     assert [(6, 8), (6, 6), (8, 8)] == lines(regions(body))
+
+
+@pytest.mark.parametrize("likely", ["y = model(x)", "y = layers[0](x)", "y = told(x)"])
+def test_what_is_only_likely_has_a_way_round_too_and_is_tried_without_what_is_unknown(likely: str) -> None:
+    body = f"""
+        from .text import told
+        def own(model, layers):
+            for x in data:
+                {likely}
+                y = tf.add(y, 1)
+                plot.draw(y)
+                y = tf.add(y, 2)
+    """
+    assert [(5, 8), (5, 6), (6, 6), (8, 8)] == lines(regions(body))
 
 
 def test_where_the_larger_region_fails_the_smaller_ones_run(monkeypatch: pytest.MonkeyPatch) -> None:

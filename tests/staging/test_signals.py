@@ -196,3 +196,21 @@ def test_what_a_function_raises_that_looks_up_its_caller_is_no_handlers() -> Non
             attempt(missing, tf.constant(1.))
             show(v)
     """)
+
+
+def test_what_a_handler_raised_before_is_no_interrupt_of_a_trace_made_while_it_is_handled() -> None:
+    program = """
+    import signal
+    def handler(number, frame): raise KeyError("late")
+    def f(x):
+        print("never in a graph", file=None if x.shape else open("/dev/null"))
+        return tf.sin(x) * 2
+    def main():
+        before = signal.signal(signal.SIGUSR1, handler)
+        try: signal.raise_signal(signal.SIGUSR1)
+        except KeyError:
+            for _ in range(4): show(f(tf.constant([1.0])))
+            for _ in range(4): show(f(tf.constant(1.0)))
+        signal.signal(signal.SIGUSR1, before)
+    """
+    same(textwrap.dedent(program))
