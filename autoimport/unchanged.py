@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from autoimport.cache import Store
+from autoimport.cache import Entry, Store, unpacked
 from autoimport.convert.key import folder_key
 
 # Size, time of the last change of the content, and of anything about the file, which nobody can set.
@@ -40,14 +40,17 @@ class Unchanged:
         self._packs: dict[str, Pack] = {}
         self._read: dict[str, dict[str, tuple[Status, str]]] = {}
 
-    def take(self, path: str, status: Status | None) -> tuple[str, bytes] | None:
-        """The content key and packed entry of a file with this status; None if its content must be looked at."""
+    def take(self, path: str, status: Status | None) -> tuple[str, Entry] | None:
+        """The content key and entry of a file with this status; None if its content must be looked at."""
         folder, _, file = path.rpartition(os.sep)
         pack = self._packs.get(folder)
         if pack is None:
             pack = self._packs[folder] = self._load(folder)
         known = pack.pop(file, None)
-        return known[1:] if known is not None and known[0] == status else None
+        if known is None or known[0] != status:
+            return None
+        entry = unpacked(known[2], path)
+        return None if entry is None else (known[1], entry)
 
     def note(self, path: str, status: Status | None, key: str) -> None:
         """The file had this status before it was read, and the key is that of its content."""
