@@ -1,10 +1,9 @@
 """A content key -> the verified code object, facts and graph forms of a converted module, on disk.
 
 Each module has up to three entries: its code with the facts, read at every start; its graph forms, read when the first
-of its functions becomes a graph; and what runs have learned about its functions. What they have learned about a folder
-of sources is one entry more; see `unchanged`. The store never fails: an entry that is damaged, foreign, or cannot be
-read or written is as good as none. Entries hold code, so a folder or a file that others can have written is not used
-at all.
+of its functions becomes a graph; and what runs have learned about its functions. Folders of sources have an entry each,
+too; see `unchanged`. The store never fails: an entry that is damaged, foreign, or cannot be read or written is as good
+as none. Entries hold code, so a folder or a file that others can have written is not used at all.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
 _AT_ONCE = 1 << 16
 
 MEGABYTE = 1 << 20
-_SUFFIXES = ("code", "forms", "learned")
+_SUFFIXES = ("code", "forms", "learned", "pack")
 # How old, in seconds, the note of an entry's last use may get, which is the time of its file: a note a start would
 # cost every start a write. And how old a half-written file must be to belong to nobody any more.
 _NOTED_FOR = 3600
@@ -121,7 +120,7 @@ def read_source(path: str) -> bytes | None:
     return b"".join(parts)
 
 
-def unpacked(packed: bytes | memoryview, path: str) -> Entry | None:
+def unpacked(packed: memoryview, path: str) -> Entry | None:
     """The entry in these verified bytes, with `path` as the code's file; None if they are something else."""
     try:
         key, code, gates, facts = marshal.loads(packed)
@@ -174,13 +173,12 @@ class Store:
 
     def load(self, key: str, path: str) -> Entry | None:
         """The code and facts saved under `key`, with `path` as the code's file; None if there are none to trust."""
-        packed = self._find(key + ".code")
+        packed = self.packed(key)
         return None if packed is None else unpacked(packed, path)
 
-    def packed(self, key: str) -> bytes | None:
+    def packed(self, key: str) -> memoryview | None:
         """What `unpacked` makes the entry of `key` from; None if there is none to trust."""
-        packed = self._find(key + ".code")
-        return None if packed is None else bytes(packed)
+        return self._find(key + ".code")
 
     def load_forms(self, key: str, path: str) -> tuple[CodeType | None, ...] | None:
         """The graph forms saved under `key`, in site order; None if there are none to trust."""
@@ -203,13 +201,13 @@ class Store:
         gates = bytes(facts.can_launch for facts in converted.functions)
         facts = marshal.dumps(tuple(astuple(function) for function in converted.functions))
         # Forms first: a reader that finds the code expects to find them.
-        forms_size = self._write(key + ".forms", converted.forms)
-        code_size = self._write(key + ".code", (converted.key, converted.code, gates, facts))
+        forms_size = self._write(key + ".forms", marshal.dumps(converted.forms))
+        code_size = self._write(key + ".code", marshal.dumps((converted.key, converted.code, gates, facts)))
         self._keep_bound(forms_size + code_size)
         return forms_size > 0 and code_size > 0
 
     def load_learned(self, key: str) -> Any:
-        """What runs have learned about the module, or folder, of this key; None if there is nothing to trust."""
+        """What runs have learned about the module saved under `key`; None if there is nothing to trust."""
         payload = self._read(self.folder, key + ".learned", note_use=True)
         try:
             return marshal.loads(payload) if payload else None
@@ -218,9 +216,15 @@ class Store:
 
     def save_learned(self, key: str, value: Any) -> bool:
         """Keep what `load_learned` shall return, if the folder can be written to; whether it is kept now."""
-        size = self._write(key + ".learned", value) if self._make_folder() else 0
-        self._keep_bound(size)
-        return size > 0
+        return self._write_one(key + ".learned", marshal.dumps(value))
+
+    def load_pack(self, key: str) -> memoryview | None:
+        """The pack of the folder with this key; None if there is none to trust."""
+        return self._read(self.folder, key + ".pack", note_use=True)
+
+    def save_pack(self, key: str, pack: bytes) -> bool:
+        """Keep what `load_pack` shall return, if the folder can be written to; whether it is kept now."""
+        return self._write_one(key + ".pack", pack)
 
     def kept(self) -> dict[str, Kept]:
         """What is in the folder, by key."""
@@ -312,9 +316,13 @@ class Store:
                 pass  # read-only
         return payload
 
-    def _write(self, name: str, value: Any) -> int:
+    def _write_one(self, name: str, payload: bytes) -> bool:
+        size = self._write(name, payload) if self._make_folder() else 0
+        self._keep_bound(size)
+        return size > 0
+
+    def _write(self, name: str, payload: bytes) -> int:
         """Write an entry; its size, 0 if that failed."""
-        payload = marshal.dumps(value)
         content = _MAGIC + _checksum(len(payload), payload) + payload
         path = os.path.join(self.folder, name)
         # A name of its own for each writer, then one atomic step: a reader never sees half an entry.

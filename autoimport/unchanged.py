@@ -7,20 +7,36 @@ nanosecond: more than Python's own cache asks for. What is not known, or has cha
 
 from __future__ import annotations
 
+import marshal
 import os
 import time
+from dataclasses import dataclass
 
 from autoimport.cache import Entry, Store, unpacked
 from autoimport.convert.key import folder_key
 
 # Size, time of the last change of the content, and of anything about the file, which nobody can set.
 Status = tuple[int, int, int]
-# File name -> its status, content key and packed entry.
-Pack = dict[str, tuple[Status, str, bytes]]
 
 _SECOND = 1_000_000_000
 # How long a file must have been left alone: two changes within one tick of a disk's clock look like one.
 _SETTLED_AFTER = 2 * _SECOND
+# Bytes that say how long the index of a pack is.
+_LENGTH = 8
+_NOTHING = memoryview(b"")
+
+
+@dataclass(slots=True)
+class Pack:
+    """The entries of a folder's modules.
+
+    Attributes:
+      index: file name -> its status, content key, and where in `entries` its entry begins and ends.
+      entries: one after the other. They are not copied before they are needed: fresh memory is what costs most here.
+    """
+
+    index: dict[str, tuple[Status, str, int, int]]
+    entries: memoryview
 
 
 def status_of(path: str) -> Status | None:
@@ -46,10 +62,12 @@ class Unchanged:
         pack = self._packs.get(folder)
         if pack is None:
             pack = self._packs[folder] = self._load(folder)
-        known = pack.pop(file, None)
+        known = pack.index.pop(file, None)
         if known is None or known[0] != status:
             return None
-        entry = unpacked(known[2], path)
+        entry = unpacked(pack.entries[known[2] : known[3]], path)
+        if not pack.index:
+            pack.entries = _NOTHING
         return None if entry is None else (known[1], entry)
 
     def note(self, path: str, status: Status | None, key: str) -> None:
@@ -72,11 +90,33 @@ class Unchanged:
             except OSError:
                 continue
             packed = {file: (status, key, self.store.packed(key)) for file, (status, key) in read.items()}
-            new = {file: known for file, known in packed.items() if known[2] is not None}
+            new = {file: (status, key, entry) for file, (status, key, entry) in packed.items() if entry is not None}
             if new:  # not what could not be converted, and is read again each time
-                old = {file: known for file, known in self._load(folder).items() if file in there}
-                self.store.save_learned(folder_key(folder), {**old, **new})
+                pack = self._load(folder)
+                old = {
+                    file: (status, key, pack.entries[start:end])
+                    for file, (status, key, start, end) in pack.index.items()
+                    if file in there
+                }
+                self._save(folder, {**old, **new})
 
     def _load(self, folder: str) -> Pack:
-        pack = self.store.load_learned(folder_key(folder))
-        return pack if isinstance(pack, dict) else {}
+        content = self.store.load_pack(folder_key(folder))
+        if content is None:
+            return Pack({}, _NOTHING)
+        length = int.from_bytes(content[:_LENGTH], "little")
+        try:
+            index = marshal.loads(content[_LENGTH : _LENGTH + length])
+        except (EOFError, ValueError, TypeError):  # well written, but by another program
+            index = None
+        return Pack(index if isinstance(index, dict) else {}, content[_LENGTH + length :])
+
+    def _save(self, folder: str, entries: dict[str, tuple[Status, str, memoryview]]) -> None:
+        index, end = {}, 0
+        for file, (status, key, entry) in entries.items():
+            index[file] = status, key, end, end + len(entry)
+            end += len(entry)
+        packed = marshal.dumps(index)
+        parts: list[bytes | memoryview] = [len(packed).to_bytes(_LENGTH, "little"), packed]
+        parts += [entry for _, _, entry in entries.values()]
+        self.store.save_pack(folder_key(folder), b"".join(parts))

@@ -48,7 +48,7 @@ from autoimport.staging import registry
 print(total, sum(module.cached for module in registry.loaded))
 """
 COUNT = 8
-SUFFIXES = (".code", ".forms", ".learned")
+SUFFIXES = (".code", ".forms", ".pack")
 TOTAL = sum(range(COUNT))
 
 
@@ -104,8 +104,10 @@ def test_damaged_entries_are_as_good_as_none(tmp_path):
     store = Store(str(tmp_path / "cache"))
     converted = convert_module(MODULE.format(number=1), "m.py")
     store.save("ab", converted)
+    store.save_pack("ab", bytes(range(256)) * 8)
     chance = random.Random(7)
-    for suffix, load in ((".code", store.load), (".forms", store.load_forms)):
+    loads = {".code": store.load, ".forms": store.load_forms, ".pack": lambda key, path: store.load_pack(key)}
+    for suffix, load in loads.items():
         path = tmp_path / "cache" / ("ab" + suffix)
         whole = path.read_bytes()
         lengths = range(len(whole)) if IS_THOROUGH else sorted(chance.sample(range(len(whole)), DAMAGED // 2))
@@ -121,7 +123,7 @@ def test_damaged_entries_are_as_good_as_none(tmp_path):
             assert content == whole or load("ab", "m.py") is None
         path.write_bytes(whole)
         assert load("ab", "m.py") is not None
-    print(f"{suffix}: {len(damaged)} damaged entries of the last kind")
+        print(f"{suffix}: {len(damaged)} damaged entries")
 
 
 def test_a_program_on_a_damaged_cache_runs_and_repairs_it(package, tmp_path):
@@ -212,7 +214,7 @@ def test_a_read_only_folder_is_read_and_silently_not_written(package, tmp_path):
     assert outcome(start(package, cache, READ_ONLY)) == 0
     assert not cache.exists()
     outcome(start(package, cache))
-    for file in [*cache.glob("*a*.code"), *cache.glob("*.learned")]:
+    for file in [*cache.glob("*a*.code"), *cache.glob("*.pack")]:
         file.unlink()
     left = len(list(cache.glob("*.code")))
     for file in cache.iterdir():
