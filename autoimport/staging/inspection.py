@@ -81,6 +81,9 @@ _HANDLES = (tf.resource, tf.variant)
 _VARIABLE_CHANGE = re.compile(
     "Assign.*VariableOp$|Resource(Apply|SparseApply|Scatter|StridedSliceAssign)|Rng(ReadAnd)?Skip$|Stateful.*(V2|Int)$"
 )
+_NO_CHANGE = _CHANGES_NOTHING | _RANDOM
+_SEES_NOTHING = _RANDOM | {"Placeholder", "Assert"}
+_ASKS_WHERE = _TAKE_ANY_INTEGERS | _FALLIBLE_INTEGERS
 # What may run for any time.
 _LOOPS = frozenset({"While", "StatelessWhile", "ReduceDataset"})
 # What a launch pays for a branch, and for a loop, beside the operations in them.
@@ -139,8 +142,7 @@ def has_loop(graph: Any) -> bool:
 
 
 def _changes_something(operation: Any) -> bool:
-    is_stateful = bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING | _RANDOM
-    return is_stateful and not _is_walk(operation)
+    return tf_internals.is_stateful(operation) and operation.type not in _NO_CHANGE and not _is_walk(operation)
 
 
 def _is_walk(operation: Any) -> bool:
@@ -150,7 +152,7 @@ def _is_walk(operation: Any) -> bool:
 
 def acts(operation: Any) -> bool:
     """Whether an operation gives another result, or does something else than that, when it runs again."""
-    is_stateful = bool(operation.op_def.is_stateful) and operation.type not in _CHANGES_NOTHING
+    is_stateful = tf_internals.is_stateful(operation) and operation.type not in _CHANGES_NOTHING
     return is_stateful or operation.type in _HOST
 
 
@@ -170,9 +172,10 @@ def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
     Returns:
       What to return instead: an iteration of a loop ends with its outputs, whatever else is in the body.
     """
+    operations = graph.get_operations()
     ends = [tensor.op for tensor in outputs if getattr(tensor, "graph", None) is graph]
-    needed = _with_ancestors(ends)
-    idle = [each for each in graph.get_operations() if each not in needed and not each.op_def.is_stateful]
+    needed = _with_ancestors([*ends, *(each for each in operations if _VARIABLE_CHANGE.match(each.type))])
+    idle = [each for each in operations if each not in needed and not tf_internals.is_stateful(each)]
     idle = [each for each in idle if _contents(graph, each)[1]]
     if not idle:
         return outputs
@@ -251,7 +254,7 @@ def _is_told_where(operation: Any) -> bool:
 
 def _sees(operation: Any, changed: set[str]) -> bool:
     """Whether an operation may see a change of one of these variables, or of something that has no handle."""
-    if not operation.op_def.is_stateful or operation.type in _RANDOM | {"Placeholder", "Assert"}:
+    if not tf_internals.is_stateful(operation) or operation.type in _SEES_NOTHING:
         return False
     handles = [tensor.name for tensor in operation.inputs if tensor.dtype in _HANDLES]
     return not handles or not changed.isdisjoint(handles)
@@ -268,7 +271,7 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
         or (operation.type in _FALLIBLE and not _takes_back(graph, operation))
         or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
         or (operation.type in _BOUNDED and any(tf.get_static_value(each) is None for each in operation.inputs[-2:]))
-        or (operation.type not in _TAKE_ANY_INTEGERS | _FALLIBLE_INTEGERS and _is_told_where(operation))
+        or (operation.type not in _ASKS_WHERE and _is_told_where(operation))
         or (operation.type != "Placeholder" and any(_is_of_unknown_size(tensor) for tensor in operation.outputs))
         or (operation.type not in _TAKE_ANY_SIZES and any(_is_of_unknown_size(tensor) for tensor in operation.inputs))
     )

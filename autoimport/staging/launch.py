@@ -98,11 +98,15 @@ class Specialisation:
 
     def __post_init__(self) -> None:
         self._name = self.function.inference_fn.name
-        self._is_chained = tf_internals.one_output_feeds_another(self.function.graph)
         self.launches = registry.Launches()
         exact = tf_internals.EXACT_CONFIG_WITH_IDLE if self.has_idle else tf_internals.EXACT_CONFIG
         self._config = exact if config.current().fidelity == "exact" else b""
         self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
+
+    @functools.cached_property
+    def _is_chained(self) -> bool:
+        """Whether a tape outside that takes the gradient of one result by another would miss what is between them."""
+        return tf_internals.one_output_feeds_another(self.function.graph)
 
     @functools.cached_property
     def _is_unsure(self) -> bool:

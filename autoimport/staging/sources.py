@@ -7,6 +7,7 @@ flat inputs of the graph, or the number of the first guard that failed.
 
 from __future__ import annotations
 
+import functools
 import operator
 import weakref
 from collections.abc import Callable
@@ -171,14 +172,22 @@ class GuardBuilder:
         exec(compile(text, "<autoimport guard>", "exec"), space)
         return space["check"]  # type: ignore[no-any-return]
 
-    def compile_reader(self, sources: dict[str, Source]) -> Callable[..., dict[str, Any]]:
-        """A function like the check that only reads the values of `sources`, by text; empty where it cannot."""
-        values = ", ".join(f"{text!r}: {self.value(source)}" for text, source in sources.items())
-        body = "\n        ".join([*self._reads, f"return {{{values}}}"])
-        text = f"def read(g, c, a):\n    try:\n        {body}\n{_OTHERWISE}        return {{}}\n"
-        space = {**self.constants, "raised": handlers.has_raised}
-        exec(compile(text, "<autoimport guard>", "exec"), space)
-        return space["read"]  # type: ignore[no-any-return]
+    def reader(self, sources: dict[str, Source]) -> Callable[..., dict[str, Any]]:
+        """A function like the check that only reads the values of `sources`, by text; empty where it cannot.
+
+        It is compiled when it is first called: not for most graphs.
+        """
+
+        @functools.cache
+        def compiled() -> Callable[..., dict[str, Any]]:
+            values = ", ".join(f"{text!r}: {self.value(source)}" for text, source in sources.items())
+            body = "\n        ".join([*self._reads, f"return {{{values}}}"])
+            text = f"def read(g, c, a):\n    try:\n        {body}\n{_OTHERWISE}        return {{}}\n"
+            space = {**self.constants, "raised": handlers.has_raised}
+            exec(compile(text, "<autoimport guard>", "exec"), space)
+            return space["read"]  # type: ignore[no-any-return]
+
+        return lambda *call: compiled()(*call)
 
     def text(self, failed: int) -> str:
         """What the failed guard had asked for."""

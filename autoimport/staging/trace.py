@@ -385,7 +385,7 @@ class Trace(observer.Observer):
                     for entry in self.log.entries.values()
                 )
                 inspection.keep_what_can_fail(self._graph, plan.tensors)
-                self._endangered = inspection.order(self._graph, form.__code__.co_filename)
+                self._endangered = inspection.order(self._graph, file)
                 self.reader.inputs[:0] = self._draws.inputs
                 return plan.tensors
             finally:
@@ -399,11 +399,11 @@ class Trace(observer.Observer):
             made.append(str(kwargs.get("name")))
             return next_creator(**kwargs)
 
+        file = form.__code__.co_filename
         with tf.variable_creator_scope(creator), self._draws.watch(self), _undisturbed():
-            function = tf_internals.build_function(form.__name__, body, self.reader.inputs)
+            function = tf_internals.build_function(form.__name__, file, body, self.reader.inputs)
         if made:
             raise Unstageable(f"creates variables ({made[0]})", "create them before the first call")
-        file = form.__code__.co_filename
         inspection.require_stageable(function.graph, file, self._has_printed())
         if self._handles and not inspection.is_pure(function.graph):
             raise Unstageable("handles exceptions and changes variables in one function")
@@ -428,7 +428,7 @@ class Trace(observer.Observer):
             callees=dict(self.callees),
             commits=commits,
             seen=self.reader.seen,
-            read=builder.compile_reader(self.reader.seen_at),
+            read=builder.reader(self.reader.seen_at),
             draws=self._draws.finish(),
             slots=plan.slots,
             pinned=builder.pinned_objects,

@@ -108,7 +108,7 @@ def test_the_reader_reads_without_guards() -> None:
     builder = GuardBuilder()
     place = argument()
     builder.require(place, "{v} == 1", "was 1")
-    read = builder.compile_reader({"x": place})
+    read = builder.reader({"x": place})
     assert (read({}, (), (2,)), read({}, (), ())) == ({"x": 2}, {})
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable
 
 import keras
@@ -13,7 +15,10 @@ import pytest
 import tensorflow as tf
 from keras.src.backend.common.stateless_scope import StatelessScope
 from keras.src.backend.common.variables import AutocastScope
+from tensorflow.core.config import flags
 from tensorflow.python.eager import context
+from tensorflow.python.framework import auto_control_deps, func_graph
+from tensorflow.python.util import tf_stack
 
 from autoimport.staging import tf_internals
 
@@ -186,7 +191,7 @@ def test_a_function_is_built_of_inputs_made_on_the_way_and_run() -> None:
 
         return [tf.cond(variable > 0.0, inside, lambda: tf.zeros(2)), tf.constant(7)]
 
-    function = tf_internals.build_function("built", body, inputs)
+    function = tf_internals.build_function("built", __file__, body, inputs)
     captured = list(function.captured_inputs)
     name = function.inference_fn.name
     first, second = tf_internals.run(name, [tf.constant([1.0, 2.0]), *captured], 2, tf_internals.EXACT_CONFIG)
@@ -198,6 +203,94 @@ def test_a_function_is_built_of_inputs_made_on_the_way_and_run() -> None:
     assert len(tf_internals.inner_graphs(function.graph, branch)) == 2
 
 
+def test_quickly_made_operations_are_those_that_tensorflow_makes(monkeypatch) -> None:
+    variable, table = tf.Variable([2.0, 3.0]), tf.Variable([[1.0, 2.0]])
+
+    def body():
+        with tf.GradientTape() as tape:
+            y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * variable), (0, tf.ones(2)))[1]
+            y = tf.cond(tf.reduce_sum(y) > 0.0, lambda: y / variable, lambda: tf.concat([y[:1], [7.0]], 0))
+            loss = tf.reduce_mean((tf.gather(table, [0, 0]) @ y[:, None]) ** 2, axis=[0, 1])
+        for one, slope in zip((variable, table), tape.gradient(loss, (variable, table)), strict=True):
+            one.assign_sub(tf.convert_to_tensor(slope))
+        total = tf.data.Dataset.range(3).reduce(np.int64(0), lambda a, b: a + b + tf.cast(variable[0], tf.int64))
+        return [variable.read_value(), loss, total]
+
+    def shape_of(function):
+        return [
+            (each.type, [(t.dtype, str(t.shape)) for t in each.outputs], len(each.inputs), len(each.control_inputs))
+            for each in tf_internals.operations(function.graph)
+        ]
+
+    quick = tf_internals.build_function("quick", __file__, body, [])
+    monkeypatch.setattr(tf_internals, "_quick_operations", lambda *_: contextlib.nullcontext())
+    usual = tf_internals.build_function("usual", __file__, body, [])
+    assert shape_of(quick) == shape_of(usual)
+    assert len(shape_of(quick)) > 100
+
+
+def test_operations_know_the_line_of_a_file_that_has_made_them() -> None:
+    @tf.function(autograph=False)
+    def of_its_own(x):
+        y = tf.sqrt(x)
+        return tf.exp(y)
+
+    def body():
+        x = tf.ones(2)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.cond(x[0] > 0.0, lambda: tf.sin(x), lambda: x)
+        return [tape.gradient(y, x), of_its_own(x)]
+
+    function = tf_internals.build_function("lines", __file__, body, [])
+    lines = {each.type: tf_internals.user_line(each, __file__) for each in tf_internals.operations(function.graph)}
+    first = body.__code__.co_firstlineno
+    assert (lines["Sin"], lines["Cos"]) == (first + 4, first + 5)
+    first = of_its_own.python_function.__code__.co_firstlineno
+    assert (lines["Sqrt"], lines["Exp"]) == (first + 2, first + 3)
+
+
+def test_other_threads_keep_their_stacks_while_operations_are_made_quickly() -> None:
+    lines = []
+
+    def elsewhere():
+        with tf.Graph().as_default() as graph:
+            tf.sin(1.0)
+            tf.cos(1.0)
+            lines.extend(tf_internals.user_line(each, __file__) for each in graph.get_operations() if each.inputs)
+
+    def body():
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        return [tf.ones(2)]
+
+    tf_internals.build_function("here", __file__, body, [])
+    first = elsewhere.__code__.co_firstlineno
+    assert lines == [first + 2, first + 3]
+
+
+def test_making_operations_is_as_before_when_a_function_is_built() -> None:
+    def state():
+        graph = func_graph.FuncGraph
+        optimized = flags.config().graph_building_optimization.value()
+        resources = auto_control_deps._get_resource_inputs
+        return graph.as_default, graph._mutation_lock, tf_stack.extract_stack, resources, optimized
+
+    def body():
+        with tf.init_scope():
+            tf_internals.build_function("inner", __file__, lambda: [tf.ones(2)], [])
+        seen.append(state())
+        raise KeyError
+
+    seen = [state()]
+    with pytest.raises(KeyError):
+        tf_internals.build_function("fails", __file__, body, [])
+    before, during, after = *seen, state()
+    assert after == before
+    assert all(one != other for one, other in zip(before, during, strict=True))
+
+
 @pytest.mark.parametrize("wait", [None, lambda launch: launch(tf_internals.Cancellation())])
 def test_a_recorded_run_is_seen_by_tapes(wait: Callable[..., object] | None) -> None:
     inputs = []
@@ -206,7 +299,7 @@ def test_a_recorded_run_is_seen_by_tapes(wait: Callable[..., object] | None) -> 
         inputs.append(tf_internals.placeholder(tf_internals.outermost_graph(), tf.float32, ()))
         return [inputs[0] ** 2]
 
-    function = tf_internals.build_function("squares", body, inputs)
+    function = tf_internals.build_function("squares", __file__, body, inputs)
     assert not tf_internals.recording()
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:
@@ -231,7 +324,7 @@ def test_the_gradient_of_a_recorded_run_is_computed_under_its_configuration(monk
     )
     for persistent in (False, True):
         inputs: list = []
-        function = tf_internals.build_function("cubes", body, inputs)
+        function = tf_internals.build_function("cubes", __file__, body, inputs)
         x = tf.constant(2.0)
         with tf.GradientTape() as outer, tf.GradientTape(persistent=persistent) as tape:
             outer.watch(x)
@@ -256,7 +349,7 @@ def test_a_launch_is_cancelled() -> None:
         inputs.append(tf_internals.placeholder(tf_internals.outermost_graph(), tf.int32, ()))
         return [tf.while_loop(lambda i: i < inputs[0], lambda i: (i + 1,), (tf.constant(0),))[0]]
 
-    function = tf_internals.build_function("counts", body, inputs)
+    function = tf_internals.build_function("counts", __file__, body, inputs)
     name, config = function.inference_fn.name, tf_internals.EXACT_CONFIG
     (three,) = tf_internals.cancellable(name, [tf.constant(3)], 1, config)(tf_internals.Cancellation())
     assert three.numpy() == 3
