@@ -94,10 +94,12 @@ def build_file(task: Task, store: Store) -> tuple[str, str]:
         with open(path, "rb") as file:
             source = file.read()
         key = content_key(source, is_main=is_main)
-        if store.load(key, path) is not None and store.load_forms(key, path) is not None:
+        forms = store.load_forms(key, path)
+        if forms is not None and forms.is_complete and store.load(key, path) is not None:
             return "kept", ""
         with quietly():
             converted = convert_module(source, path, key=key, is_main=is_main, strict=False)
+            tuple(converted.forms)  # all of them, and now
     except (OSError, SyntaxError, ValueError) as error:  # ValueError: a null byte, before Python 3.12
         return "unreadable", f"{path}: not Python that can be read ({type(error).__name__})"
     for fault in converted.faults:

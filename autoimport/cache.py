@@ -1,9 +1,10 @@
 """A content key -> the verified code object, facts and graph forms of a converted module, on disk.
 
-Each module has up to three entries: its code with the facts, read at every start; its graph forms, read when the first
-of its functions becomes a graph; and what runs have learned about its functions. Folders of sources have an entry each,
-too; see `unchanged`. The store never fails: an entry that is damaged, foreign, or cannot be read or written is as good
-as none. Entries hold code, so a folder or a file that others can have written is not used at all.
+Each module has up to three entries: its code with the facts, read at every start; its source with the graph forms that
+have been made of it, read when the first of its functions becomes a graph; and what runs have learned about its
+functions. Folders of sources have an entry each, too; see `unchanged`. The store never fails: an entry that is damaged,
+foreign, or cannot be read or written is as good as none. Entries hold code, so a folder or a file that others can have
+written is not used at all.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from types import CodeType
 from typing import Any, overload
 
 from autoimport.convert.facts import Converted, FunctionFacts
+from autoimport.convert.making import Forms
 
 # Raised whenever the layout of an entry changes; what is converted how is part of the content key.
-_MAGIC = b"autoimport 2\n"
+_MAGIC = b"autoimport 3\n"
 _HEAD_SIZE = len(_MAGIC) + 8
 # Entries are plain files of our own: a link or a pipe under an entry's name is neither followed nor waited for.
 _TO_READ_SOURCE = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -180,19 +182,21 @@ class Store:
         """What `unpacked` makes the entry of `key` from; None if there is none to trust."""
         return self._find(key + ".code")
 
-    def load_forms(self, key: str, path: str) -> tuple[CodeType | None, ...] | None:
-        """The graph forms saved under `key`, in site order; None if there are none to trust."""
+    def load_forms(self, key: str, path: str) -> Forms | None:
+        """The graph forms saved under `key`, and what the others are made of; None if there is nothing to trust."""
         payload = self._find(key + ".forms")
+        if payload is None:
+            return None
         try:
-            forms = marshal.loads(payload) if payload else None
+            source, is_main, count, stored, made = marshal.loads(payload)
         except (EOFError, ValueError, TypeError):
             return None
-        if not isinstance(forms, tuple) or not all(isinstance(form, (CodeType, type(None))) for form in forms):
+        if not isinstance(made, dict) or not all(isinstance(form, (CodeType, type(None))) for form in made.values()):
             return None
-        for form in forms:
+        for form in made.values():
             if form is not None:
                 fix_file(form, path)
-        return forms
+        return Forms(source, path, count, is_main=is_main, stored=stored, made=made)
 
     def save(self, key: str, converted: Converted) -> bool:
         """Keep a converted module, if the folder can be written to; whether it is kept now."""
@@ -201,10 +205,18 @@ class Store:
         gates = bytes(facts.can_launch for facts in converted.functions)
         facts = marshal.dumps(tuple(astuple(function) for function in converted.functions))
         # Forms first: a reader that finds the code expects to find them.
-        forms_size = self._write(key + ".forms", marshal.dumps(converted.forms))
+        forms_size = self._write_forms(key, converted.forms)
         code_size = self._write(key + ".code", marshal.dumps((converted.key, converted.code, gates, facts)))
         self._keep_bound(forms_size + code_size)
         return forms_size > 0 and code_size > 0
+
+    def save_forms(self, key: str, forms: Forms) -> None:
+        """Keep graph forms that were made after their module was saved, if the folder can be written to."""
+        self._keep_bound(self._write_forms(key, forms) if self._make_folder() else 0)
+
+    def _write_forms(self, key: str, forms: Forms) -> int:
+        content = forms.source, forms.is_main, len(forms), forms.stored, forms.made
+        return self._write(key + ".forms", marshal.dumps(content))
 
     def load_learned(self, key: str) -> Any:
         """What runs have learned about the module saved under `key`; None if there is nothing to trust."""

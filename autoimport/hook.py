@@ -22,6 +22,7 @@ from autoimport import config
 from autoimport.cache import MEGABYTE, Entry, Store, default_folder, read_source
 from autoimport.convert.facts import Converted
 from autoimport.convert.key import content_key
+from autoimport.convert.making import Forms
 from autoimport.distributions import resolve, volunteers
 from autoimport.selection import Selection, left_alone
 from autoimport.unchanged import Unchanged, status_of
@@ -262,7 +263,8 @@ def convert(
         if converted is None:
             return None
         took = (time.perf_counter() - started) * 1e3
-        _register(converted, name, path, lambda: converted.forms, gates=None, convert_ms=took)
+        load_forms = partial(_to_be_kept, converted.forms, path, name, key)
+        _register(converted, name, path, load_forms, gates=None, convert_ms=took)
         return converted.code
     except Exception as error:
         _failed(path, name, error)
@@ -311,27 +313,32 @@ def _register(
 _register_module: Callable[..., Any] | None = None
 
 
-def _load_forms(
-    path: str, name: str, key: str, count: int, read: Callable[[str], bytes | None]
-) -> tuple[CodeType | None, ...]:
-    """The graph forms of a module: from the store, where Python, too, keeps what it has read of a module.
+def _load_forms(path: str, name: str, key: str, count: int, read: Callable[[str], bytes | None]) -> Forms:
+    """The graph forms of a module, and its source, from the store.
 
-    If its entry has gone or is damaged they are made again; there are none if its file is another one by now.
+    If the entry has gone or is damaged they are made of its file; there are none if that is another one by now.
     """
     forms = store().load_forms(key, path)
-    if forms is not None:
-        return forms
-    try:
-        source = read(path)
-        if source is not None and key.startswith(content_key(source, is_main=name == "__main__")):
-            converted = _converted(source, path, name, key, None)
-            if converted is not None and len(converted.forms) == count:
-                return converted.forms
-    except OSError:
-        pass
-    except Exception as error:
-        _failed(path, name, error)
-    return (None,) * count
+    if forms is None:
+        is_main = _is_program(name)
+        try:
+            source = read(path)
+        except OSError:
+            source = None
+        if source is not None and key.startswith(content_key(source, is_main=is_main)):
+            forms = Forms(source, path, count, is_main=is_main)
+        else:
+            forms = Forms(b"", path, count, made=dict.fromkeys(range(count)))
+    return _to_be_kept(forms, path, name, key)
+
+
+def _to_be_kept(forms: Forms, path: str, name: str, key: str) -> Forms:
+    """Forms that tell their faults, and are kept when they have been made."""
+    if not sys.dont_write_bytecode:
+        forms.keep = partial(store().save_forms, key)
+    if not config.current().strict:
+        forms.tell = partial(_tell, f"{path} runs as plain Python, wholly or in parts: it could not be converted", name)
+    return forms
 
 
 def _failed(path: str, name: str, error: Exception) -> None:

@@ -15,6 +15,7 @@ import pytest
 from autoimport import config, hook
 from autoimport.config import Options
 from autoimport.convert.facts import Converted
+from autoimport.convert.making import Forms
 from autoimport.selection import Selection
 from autoimport.staging import registry
 
@@ -29,7 +30,7 @@ def conversions(monkeypatch, tmp_path):
         if b"# faulty" in source:
             raise RuntimeError("converter fault\non two lines")
         code = compile(source + b"\nconverted = True\n", path, "exec", dont_inherit=True)
-        return Converted("k" + str(len(seen)), code, (), ())
+        return Converted("k" + str(len(seen)), code, Forms(source, path, 0, is_main=is_main), ())
 
     stub = types.ModuleType("autoimport.convert.module")
     stub.convert_module = convert_module
@@ -105,15 +106,22 @@ def test_no_bytecode_means_no_entry(program, monkeypatch, tmp_path):
     assert not os.path.exists(tmp_path / "cache")
 
 
-def test_forms_that_have_gone_are_converted_again(program, conversions, tmp_path):
-    write(program, "mine.py", "x = 1\n")
+def test_forms_that_have_gone_are_made_of_the_file_while_it_is_the_same(program, conversions, tmp_path):
+    path = write(program, "mine.py", "x = 1\n")
     importlib.import_module("mine")
     del sys.modules["mine"]
     importlib.import_module("mine")
+    load_forms = registry.loaded[-1].load_forms
+    path.write_text("x = 22\n")
+    assert load_forms().source == b"x = 1\n"  # of the entry
     for file in (tmp_path / "cache").glob("*.forms"):
         file.unlink()
-    assert registry.loaded[-1].load_forms() == ()
-    assert conversions == ["mine.py", "mine.py"]
+    assert load_forms().source == b""
+    path.write_text("x = 1\n")
+    assert load_forms().source == b"x = 1\n"
+    path.unlink()
+    assert load_forms().source == b""
+    assert conversions == ["mine.py"]
 
 
 def test_changed_source_is_converted_anew(program, conversions):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from autoimport.convert.making import Forms
 
 # How a region is left: see region_jumps.
 FELL_THROUGH, CONTINUES, BREAKS, RETURNS = range(4)
@@ -58,13 +62,14 @@ class Converted:
     Attributes:
       key: hex content key; the gate table is `builtins["@on:" + key]`.
       code: the module's code object, eager forms with gates (CPython's own code where nothing was gated).
-      forms: the graph form of each site in `functions` order, None where `has_form` is false.
+      forms: the graph form of each site in `functions` order, None where `has_form` is false; made on first use.
       functions: facts in site order.
-      faults: what has failed in the converter, if anything: such a module runs, but is not worth keeping.
+      faults: what has failed in the converter, if anything: such a module runs, but is not worth keeping. What fails
+        when a form is made is added.
     """
 
     key: str
     code: CodeType
-    forms: tuple[CodeType | None, ...]
+    forms: Forms
     functions: tuple[FunctionFacts, ...]
-    faults: tuple[Exception, ...] = ()
+    faults: list[Exception] = field(default_factory=list)

@@ -39,6 +39,8 @@ class Function:
       long_loops: first and last lines of the loops that no graph could hold as a whole, filled in by `regions.py`.
       pauses: line of its first `yield` or `await`.
       frame_calls: calls of what looks at the caller's frame, as (name, line).
+      is_doubtful: it contains something that may have no graph form; only making one can tell.
+      stored: names of the attributes and globals that it stores, but for what `__init__` does.
       code: CPython's code object, with untrue line numbers; None if it never runs (in the annotation of a local).
       start: position of the first instruction of its body.
     """
@@ -54,6 +56,8 @@ class Function:
     long_loops: tuple[tuple[int, int], ...] = ()
     pauses: int | None = None
     frame_calls: list[tuple[str, int]] = field(default_factory=list)
+    is_doubtful: bool = False
+    stored: set[str] = field(default_factory=set)
     code: CodeType | None = None
     start: Position | None = None
 
@@ -229,6 +233,7 @@ class _Finder:
             self.visit(node.body)
         else:
             self.visit_all(node.body)
+            fn.is_doubtful |= fn.pauses is not None and _has_odd_yield(node)
         self.function, self.scope = before
 
     def visit_class(self, node: ast.ClassDef) -> None:
@@ -247,6 +252,8 @@ class _Finder:
         if isinstance(node, ast.GeneratorExp) or sys.version_info < (3, 12):
             self.scope = _Scope(f"{before.prefix}{_COMPREHENSIONS[type(node)]}.")
         first = node.generators[0]
+        if self.function is not None and any(generator.is_async for generator in node.generators):
+            self.function.is_doubtful = True
         self.visit(first.target)
         self.visit_all(first.ifs)
         self.visit_all(node.generators[1:])
@@ -269,6 +276,30 @@ class _Finder:
 
     def visit_global(self, node: ast.Global) -> None:
         self.scope.globals.update(node.names)
+        if self.function is not None:
+            self.function.stored.update(node.names)
+
+    def visit_attribute(self, node: ast.Attribute) -> None:
+        fn = self.function
+        if fn is not None and type(node.ctx) is ast.Store and fn.name != "__init__":
+            fn.stored.add(mangle(node.attr, self.class_name))
+        self.visit(node.value)
+
+    def visit_walrus(self, node: ast.NamedExpr) -> None:
+        self.doubt()
+        self.visit_fields(node)
+
+    def visit_try(self, node: Any) -> None:
+        jumps = (ast.Return, ast.Break, ast.Continue)
+        if any(isinstance(part, jumps) for statement in node.finalbody for part in ast.walk(statement)):
+            self.doubt()
+        self.visit_fields(node)
+
+    def doubt(self) -> None:
+        """The form of a function holds those of the functions nested in it."""
+        fn = self.function
+        while fn is not None:
+            fn.is_doubtful, fn = True, fn.parent
 
     def visit_annotated(self, node: ast.AnnAssign) -> None:
         fn = self.function
@@ -320,6 +351,10 @@ _SPECIAL: dict[type, Any] = {
     ast.ClassDef: _Finder.visit_class,
     **dict.fromkeys(_COMPREHENSIONS, _Finder.visit_comprehension),
     ast.Global: _Finder.visit_global,
+    ast.Attribute: _Finder.visit_attribute,
+    ast.NamedExpr: _Finder.visit_walrus,
+    ast.Try: _Finder.visit_try,
+    getattr(ast, "TryStar", ast.Try): _Finder.visit_try,  # since Python 3.11
     ast.Assign: _Finder.visit_assign,
     ast.AnnAssign: _Finder.visit_annotated,
     ast.While: _Finder.visit_loop,
@@ -334,6 +369,16 @@ _SPECIAL: dict[type, Any] = {
     ast.Tuple: _Finder.visit_display,
     ast.List: _Finder.visit_display,
 }
+
+
+def _has_odd_yield(fn: ast.AST) -> bool:
+    """Whether a `yield` is only a part of an expression."""
+    nodes = list(ast.walk(fn))
+    whole = {node.value for node in nodes if isinstance(node, _WITH_VALUE)}
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) and node not in whole for node in nodes)
+
+
+_WITH_VALUE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
 def _is_constant(node: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Source text of a module -> its code object with gates, graph forms and facts: the pipeline, step by step."""
+"""Source text of a module -> its code object with gates, facts, and forms to be made: the pipeline, step by step."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property, partial
 from types import CodeType
 
 from autoimport.convert.facts import Converted, FunctionFacts
@@ -14,12 +15,12 @@ from autoimport.convert.functions import Function, find_functions, is_generator,
 from autoimport.convert.gates import insert_gate, insert_region_gate
 from autoimport.convert.graph_form import Unconvertible
 from autoimport.convert.key import content_key
+from autoimport.convert.making import Forms
 from autoimport.convert.parse import Source, compile_source, compile_tree, parse
 from autoimport.convert.regions import Region, find_regions
 
 # Changes a module's tree in place, in a way that its graph forms need not follow.
 Rewrite = Callable[[ast.Module], None]
-Outcome = tuple[CodeType | None, FunctionFacts]
 # Where faults of ours go to; None to raise them.
 Faults = list[Exception] | None
 
@@ -33,7 +34,7 @@ def convert_module(
     strict: bool | None = None,
     rewrite: Rewrite | None = None,
 ) -> Converted:
-    """Compile a module into eager forms with gates, and graph forms; `rewrite` may change the tree of the eager forms.
+    """Compile a module into eager forms with gates; `rewrite` may change their tree. Graph forms are made on first use.
 
     Raises what CPython raises for the same source. A fault of our own costs the gates, not the module, and is told in
     `faults`; it is raised if `strict` (None: as AUTOIMPORT_STRICT in the environment says). `is_main` tells that the
@@ -48,32 +49,87 @@ def convert_module(
     code = compile_source(source, path)  # where the source is at fault, CPython says so here
     if strict:
         raise fault
-    return Converted(key, code, (), (), (fault,))
+    return Converted(key, code, Forms(source, path, 0), (), [fault])
+
+
+class Workshop:
+    """A module's functions and regions, in whose tree no gate stands: what its graph forms are made of."""
+
+    def __init__(self, source: Source, path: str, is_main: bool, faults: Faults = None) -> None:
+        self.path = path
+        self.tree = parse(source, path)
+        self.functions = find_functions(self.tree, path)
+        self._may_have_regions = _may_use_library(source)
+        self._is_main, self._faults = is_main, faults
+
+    @cached_property
+    def regions(self) -> list[Region]:
+        """Found on first need, which the form of a function is not."""
+        if not self._may_have_regions:
+            return []
+        return _regions(self.tree, self.functions, self._is_main, self._faults)
+
+    def form(self, index: int) -> CodeType:
+        """The graph form of a site. Raises Unconvertible if there can be none."""
+        count = len(self.functions)
+        if index < count:
+            return build_form(function_blueprint(self.functions[index]), self.path)
+        return build_form(region_blueprint(self.regions[index - count], future_flags(self.tree)), self.path)
 
 
 def _convert(source: Source, path: str, key: str, is_main: bool, strict: bool, rewrite: Rewrite | None) -> Converted:
-    tree = parse(source, path)
-    functions = find_functions(tree, path)
     faults: list[Exception] = []
     told = None if strict else faults
-    regions = _regions(tree, functions, is_main, told) if _may_use_library(source) else []
-    outcomes = [convert_function(fn, path, told) for fn in functions]
-    outcomes += [convert_region(region, future_flags(tree), path, told) for region in regions]
-    # Forms are made of the same nodes: no gate is put in before the last form is there.
-    has_form = [form is not None for form, _ in outcomes]
+    shop = Workshop(source, path, is_main, told)
+    functions, regions = shop.functions, shop.regions
+    facts = [*map(function_facts, functions), *map(region_facts, regions)]
+    made: dict[int, CodeType | None] = {}
+    for index, fact in enumerate(facts):
+        if fact.has_form and _is_doubtful(functions, regions, index):
+            # No gate is put in before, since forms are made of the same nodes.
+            made[index], facts[index] = _outcome(partial(shop.form, index), fact, told)
+        elif not fact.has_form:
+            made[index] = None
     for index, fn in enumerate(functions):
-        if has_form[index]:
+        if facts[index].has_form:
             insert_gate(fn, key, index)
-    sites = {region: index if has_form[index] else None for index, region in enumerate(regions, len(functions))}
+    sites = {region: index if facts[index].has_form else None for index, region in enumerate(regions, len(functions))}
     inner = {alternative for region in regions for alternative in region.alternatives}
     for region in regions:
         if region not in inner:
             _insert_gates(region, region.container, key, sites)
     if rewrite is not None:
-        rewrite(tree)
-    forms = tuple(form for form, _ in outcomes)
-    facts = tuple(facts for _, facts in outcomes)
-    return Converted(key, compile_tree(tree, path), forms, facts, tuple(faults))
+        rewrite(shop.tree)
+    stored = sorted(set().union(*(fn.stored for fn in functions), *map(_stored_at_top_level, regions)))
+    forms = Forms(
+        source,
+        path,
+        len(facts),
+        is_main=is_main,
+        stored=tuple(stored),
+        made=made,
+        tell=None if strict else faults.append,
+    )
+    return Converted(key, compile_tree(shop.tree, path), forms, tuple(facts), faults)
+
+
+def _is_doubtful(functions: list[Function], regions: list[Region], index: int) -> bool:
+    """Whether a form may be impossible, so that making it is the only way to know whether there is a gate."""
+    if index < len(functions):
+        return functions[index].is_doubtful
+    region = regions[index - len(functions)]
+    if region.owner is not None:
+        return region.owner.is_doubtful
+    return any(isinstance(node, ast.NamedExpr) for statement in region.statements for node in ast.walk(statement))
+
+
+def _stored_at_top_level(region: Region) -> set[str]:
+    """The attributes and globals that a region of the module itself stores."""
+    if region.owner is not None:
+        return set()
+    nodes = (node for statement in region.statements for node in ast.walk(statement))
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    return attributes.union(region.crossing.globals)
 
 
 def _may_use_library(source: Source) -> bool:
@@ -101,8 +157,8 @@ def _insert_gates(region: Region, container: list[ast.stmt], key: str, sites: di
         _insert_gates(alternative, container, key, sites)
 
 
-def convert_function(fn: Function, path: str, faults: Faults) -> Outcome:
-    """The graph form of one function, None if it has none, and its facts; a fault of ours goes to `faults`, if any."""
+def function_facts(fn: Function) -> FunctionFacts:
+    """What is known of a function before its form is made."""
     facts = FunctionFacts(
         name=fn.qualified_name,
         line=fn.node.lineno,
@@ -114,15 +170,15 @@ def convert_function(fn: Function, path: str, faults: Faults) -> Outcome:
     )
     against = obstacle(fn)
     if against is not None:
-        return None, replace(facts, has_form=False, reason=against[0], reason_line=against[1])
+        return replace(facts, has_form=False, reason=against[0], reason_line=against[1])
     if is_generator(fn):
-        facts = replace(facts, kind="generator", reason="a generator", reason_line=fn.pauses)
-    return _outcome(lambda: build_form(function_blueprint(fn), path), facts, faults)
+        return replace(facts, kind="generator", reason="a generator", reason_line=fn.pauses)
+    return facts
 
 
-def convert_region(region: Region, flags: int, path: str, faults: Faults) -> Outcome:
-    """The same for one region; `flags` are those of the compiler."""
-    facts = FunctionFacts(
+def region_facts(region: Region) -> FunctionFacts:
+    """The same of a region."""
+    return FunctionFacts(
         name=region.owner.qualified_name if region.owner else "<module>",
         line=region.line,
         end_line=region.end_line,
@@ -133,10 +189,12 @@ def convert_region(region: Region, flags: int, path: str, faults: Faults) -> Out
         results=region.crossing.results,
         end=region.end,
     )
-    return _outcome(lambda: build_form(region_blueprint(region, flags), path), facts, faults)
 
 
-def _outcome(build: Callable[[], CodeType], facts: FunctionFacts, faults: Faults) -> Outcome:
+def _outcome(
+    build: Callable[[], CodeType], facts: FunctionFacts, faults: Faults
+) -> tuple[CodeType | None, FunctionFacts]:
+    """A graph form, None if there is none, and the facts; a fault of ours goes to `faults`, if any."""
     try:
         return build(), facts
     except Unconvertible as why:

@@ -57,7 +57,7 @@ class CellConverter:
         key = content_key(f"{path}\n{self.cell}")
         with quietly():
             converted = convert_module(self.cell, path, key=key, strict=config.current().strict, rewrite=gated.append)
-        if not any(converted.forms):
+        if not any(facts.has_form for facts in converted.functions):
             return tree
         register_module(
             key, "__main__", path, converted.functions, lambda: converted.forms,

@@ -39,13 +39,19 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
         if results.tracing and handlers.is_called(args):
             results.stack.append(handlers.run(frame, cells, args))
             return True
+        if isinstance(trace, Trace) and _is_effectful(site):
+            raise Unstageable(f"calls {site.facts.name}, which is declared effectful")
+        try:
+            form = registry.form_of(site, frame.f_globals, cells)
+        except registry.NoFormError as error:
+            if isinstance(trace, Trace):
+                raise Unstageable(f"calls {site.facts.name}, which has none: {error.reason}") from None
+            return False
         if isinstance(trace, Trace):
-            if _is_effectful(site):
-                raise Unstageable(f"calls {site.facts.name}, which is declared effectful")
             trace.callees[site] += 1
         else:
             _count_in_graph(site)
-        results.stack.append(registry.form_of(site, frame.f_globals, cells)(*args))
+        results.stack.append(form(*args))
         return True
     site.own_calls += 1
     if site.closed or results.plain or _debugging() or tf_internals.operations_are_watched():

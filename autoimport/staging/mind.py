@@ -222,10 +222,14 @@ class Mind:
         start = time.perf_counter()
         closure = cells.__closure__ if cells is not None else ()
         names = cells.__code__.co_freevars if cells is not None else ()
+        try:
+            form = registry.form_of(site, namespace, cells)
+        except registry.NoFormError as error:
+            return Failure(error.reason, error.line)
         trace = Trace(namespace, closure, names, self._changing, self._policy.largest_graph())
         before = sys.exc_info()[1]
         try:
-            return trace.run(registry.form_of(site, namespace, cells), args, site.facts.parameters)
+            return trace.run(form, args, site.facts.parameters)
         except NeedsHost as number:
             self._changing.numbers.add(number.text)
             return self._attempt(namespace, cells, args)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from collections.abc import Iterator
 from typing import Any
 
 # Beginnings of the names of instructions that only compute, on CPython 3.10 to 3.13.
@@ -23,32 +22,16 @@ _GENERATOR = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ITERA
 
 
 _nested: set[types.CodeType] = set()
-
-
-def note_form(code: types.CodeType) -> None:
-    """`code` is a graph form: what is nested in it is converted, though it has no gate."""
-    if code.co_name != "__init__":
-        stored_names.update(_stores(code))
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            _nested.add(constant)
-            note_form(constant)
-
-
 # Attributes and globals that converted functions store: counters, most of them.
 stored_names: set[str] = set()
 
 
-def _stores(code: types.CodeType) -> Iterator[str]:
-    """The names in `ops.set_attr(x, "name", ...)` and `ops.set_global("name", ...)`."""
-    if not {"set_attr", "set_global"}.intersection(code.co_names):
-        return
-    instructions = [i for i in dis.get_instructions(code) if i.opname not in ("PUSH_NULL", "CACHE", "EXTENDED_ARG")]
-    for index, instruction in enumerate(instructions[:-2]):
-        if instruction.argval in ("set_attr", "set_global"):
-            name = instructions[index + (2 if instruction.argval == "set_attr" else 1)]
-            if name.opname == "LOAD_CONST" and isinstance(name.argval, str):
-                yield name.argval
+def note_form(code: types.CodeType) -> None:
+    """`code` is a graph form: what is nested in it is converted, though it has no gate."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            _nested.add(constant)
+            note_form(constant)
 
 
 def converted(code: types.CodeType) -> bool:

@@ -14,8 +14,17 @@ from types import CellType, CodeType, FrameType, FunctionType
 from typing import Any
 
 from autoimport.convert.facts import FunctionFacts
-from autoimport.staging.ours import gated, note_form
+from autoimport.convert.making import Forms
+from autoimport.staging.ours import gated, note_form, stored_names
 from autoimport.watching import WATCHED_FROM_THE_START
+
+
+class NoFormError(LookupError):
+    """A function has no graph form, which may turn out only when it is asked for: it runs as written."""
+
+    def __init__(self, message: str, reason: str, line: int | None) -> None:
+        super().__init__(message)
+        self.reason, self.line = reason, line
 
 
 @dataclass
@@ -104,11 +113,12 @@ class Module:
     file: str
     cached: bool
     convert_ms: float
-    load_forms: Callable[[], tuple[CodeType | None, ...]]
+    load_forms: Callable[[], Forms]
     gates: list[int] = field(default_factory=list)
     functions: Sequence[FunctionFacts] = ()
     twin: Module | None = None
-    _forms: tuple[CodeType | None, ...] | None = None
+    _forms: Forms | None = None
+    _found: dict[int, CodeType] = field(default_factory=dict)
     _sites: list[Site] | None = None
 
     @property
@@ -134,15 +144,26 @@ class Module:
         return sites
 
     def form(self, index: int) -> CodeType:
-        """The graph form of a site, loaded on first need."""
-        if self._forms is None:
-            self._forms = self.load_forms()
-            for code in self._forms:
-                if code is not None:
-                    note_form(code)
-        form = self._forms[index]
+        """The graph form of a site, loaded or made on first need.
+
+        Raises:
+          NoFormError: there is none.
+        """
+        found = self._found.get(index)
+        return found if found is not None else self._find(index)
+
+    def _find(self, index: int) -> CodeType:
+        with _lock:
+            if self._forms is None:
+                self._forms = self.load_forms()
+                stored_names.update(self._forms.stored)
+            form = self._forms[index]
+            _in_use.add(self._forms)
         if form is None:
-            raise LookupError(f"{self.file}: {self.sites[index].facts.name} has no graph form")
+            reason, line = self._forms.reasons.get(index, ("no graph form", None))
+            raise NoFormError(f"{self.file}: {self.sites[index].facts.name} has no graph form", reason, line)
+        note_form(form)
+        self._found[index] = form
         return form
 
 
@@ -155,6 +176,8 @@ is_watched = False
 # How staging keeps a value by a module's key for the next run, and gets it back: load and save.
 cache: tuple[Callable[[str], Any], Callable[[str, Any], bool]] | None = None
 _lock = threading.RLock()
+# Forms that were asked for since there has been no graph under construction.
+_in_use: set[Forms] = set()
 _graphs_under_construction = 0
 
 
@@ -163,7 +186,7 @@ def register_module(
     name: str,
     file: str,
     functions: Sequence[FunctionFacts],
-    load_forms: Callable[[], tuple[CodeType | None, ...]],
+    load_forms: Callable[[], Forms],
     *,
     cached: bool,
     convert_ms: float,
@@ -177,7 +200,7 @@ def register_module(
       key: the content key in the module's gates.
       name, file: as in the module's `__name__` and `__file__`.
       functions: facts in site order.
-      load_forms: returns the graph forms in site order; called once, on first need.
+      load_forms: returns the graph forms; called once, on first need.
       cached: whether the conversion came from the cache; convert_ms: what it cost.
       gates: 1 for each function that may become a graph of its own, else 0; None to ask `functions`, which may be made
         on first need.
@@ -268,3 +291,6 @@ def graph_finished() -> None:
         if _graphs_under_construction == 0:
             for module in modules.values():
                 module.gates[:] = [1 if site.facts.has_form and not site.closed else 0 for site in module.sites]
+            for forms in _in_use:
+                forms.close()
+            _in_use.clear()

@@ -9,7 +9,6 @@ from types import CodeType
 
 import pytest
 
-from autoimport.convert import forms
 from autoimport.convert.module import convert_module
 from autoimport.convert.parse import quietly
 from tests.convert.code_equality import differences, is_gated
@@ -30,7 +29,6 @@ def different(source: bytes | str, path: str) -> list[str]:
 @pytest.mark.parametrize("part", range(10))
 def test_standard_library_converts_to_the_same_code_behind_gates(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOIMPORT_STRICT", "1")
-    monkeypatch.setattr(forms, "graph_form", lambda fn, context: fn)  # gates are what this is about
     for file in SAMPLE[part::10]:
         assert [] == different(file.read_bytes(), str(file))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import marshal
 import subprocess
 import sys
@@ -28,6 +29,14 @@ def third():
     yield 1
 async def fourth(x):
     await x
+"""
+
+
+DOUBTFUL = """\
+def f(x):
+    for y in x:
+        try: g(y)
+        finally: break
 """
 
 
@@ -72,7 +81,7 @@ def test_a_module_without_functions_is_what_cpython_compiles() -> None:
     source = "x = 1\nfor y in range(x): print(y)\n"
     converted = convert_module(source, "m.py")
     assert compile(source, "m.py", "exec", dont_inherit=True) == converted.code
-    assert () == converted.forms == converted.functions
+    assert () == tuple(converted.forms) == converted.functions
 
 
 @pytest.mark.parametrize(
@@ -129,11 +138,10 @@ def test_a_fault_in_one_form_costs_only_that_gate(monkeypatch: pytest.MonkeyPatc
     real = forms.graph_form
     monkeypatch.setattr(forms, "graph_form", lambda fn, context: (fails if fn.name == "first" else real)(fn, context))
     converted = convert_module(SOURCE, "m.py")
-    assert ("internal: RuntimeError: a pass is wrong", 2) == (
-        converted.functions[0].reason,
-        converted.functions[0].reason_line,
-    )
+    assert [] == converted.faults
     assert [False, True, True, False] == [form is not None for form in converted.forms]
+    assert ["a pass is wrong"] == [str(fault) for fault in converted.faults]
+    assert {0: ("internal: RuntimeError: a pass is wrong", None)} == converted.forms.reasons
     assert [] == list(differences(converted.code, compile(SOURCE, "m.py", "exec", dont_inherit=True)))
 
 
@@ -141,7 +149,9 @@ def test_a_fault_in_one_form_is_raised_when_strict(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("AUTOIMPORT_STRICT", "1")
     monkeypatch.setattr(forms, "graph_form", fails)
     with pytest.raises(RuntimeError, match="a pass is wrong"):
-        convert_module(SOURCE, "m.py")
+        convert_module(SOURCE, "m.py").forms[0]
+    with pytest.raises(RuntimeError, match="a pass is wrong"):
+        convert_module(DOUBTFUL, "m.py")
 
 
 def test_a_fault_outside_forms_costs_only_the_gates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +159,7 @@ def test_a_fault_outside_forms_costs_only_the_gates(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "insert_gate", fails)
     converted = convert_module(SOURCE, "m.py")
     assert compile(SOURCE, "m.py", "exec", dont_inherit=True) == converted.code
-    assert () == converted.forms
+    assert () == tuple(converted.forms)
 
 
 def test_a_form_that_needs_a_cell_which_the_gate_has_not_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,16 +171,87 @@ def test_a_form_that_needs_a_cell_which_the_gate_has_not_is_a_fault(monkeypatch:
 
     monkeypatch.setattr(forms, "graph_form", reads_the_class)
     with pytest.raises(forms.ForeignCell, match="A.f needs __class__"):
-        convert_module("class A:\n    def f(self): return g(self)\n", "m.py")
+        convert_module("class A:\n    def f(self): return g(self)\n", "m.py").forms[0]
 
 
-def test_a_construct_without_graph_form_is_the_reason_in_the_facts(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses(fn: gast.FunctionDef, context: forms.Context) -> gast.FunctionDef:
-        raise module.Unconvertible("a construct", 5)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return g(x) and (y := x) and y",
+        "return [y for y in x if g(y) and (z := y)]",
+        "for y in x:\n        try: g(y)\n        finally: break",
+        "for y in x:\n        try: g(y)\n        finally:\n            if y: return y",
+        "x = g((yield x))",
+        "return [g((yield))]",
+        "return g(y async for y in x)",
+        "def inner(): return g(x) and (y := x) and y\n    return inner",
+    ],
+)
+def test_whether_there_is_a_gate_is_known_at_once(body: str) -> None:
+    """What may have no form is told by making it, so that no gate leads nowhere."""
+    converted = convert_module(f"def f(x):\n    {body}\n", "m.py")
+    assert [form is not None for form in converted.forms] == [facts.has_form for facts in converted.functions]
+    assert {} == converted.forms.reasons
+    for facts in converted.functions:
+        assert facts.has_form or (facts.reason is not None and facts.reason_line is not None)
 
-    monkeypatch.setattr(forms, "graph_form", refuses)
-    facts = convert_module(SOURCE, "m.py").functions[1]
-    assert (False, "a construct", 5) == (facts.has_form, facts.reason, facts.reason_line)
+
+def test_a_construct_without_graph_form_is_the_reason_in_the_facts() -> None:
+    facts = convert_module(DOUBTFUL, "m.py").functions[0]
+    assert (False, "a jump out of a finally clause", 4) == (facts.has_form, facts.reason, facts.reason_line)
+
+
+def test_forms_are_made_on_first_use_of_the_text_that_was_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    real = forms.graph_form
+    monkeypatch.setattr(forms, "graph_form", lambda fn, context: made.append(fn.name) or real(fn, context))
+    converted = convert_module(SOURCE, "m.py")
+    assert [] == made
+    assert converted.forms[1] is converted.forms[1]
+    assert 1 == len(made)
+    converted.forms.close()
+    kept: list[Any] = []
+    converted.forms.keep = kept.append
+    converted.forms.close()
+    assert [] == kept  # nothing new
+    converted.forms[0]
+    converted.forms.close()
+    assert [converted.forms] == kept
+    assert not converted.forms.is_complete
+    assert 4 == len(tuple(converted.forms))
+    assert converted.forms.is_complete
+
+
+def test_a_form_is_made_in_the_depth_of_a_recursion() -> None:
+    arms = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(40))
+    converted = convert_module(f"def f(x):\n    if x:\n        y = 0\n{arms}    return y\n", "m.py")
+
+    def form_below(levels: int) -> CodeType | None:
+        return form_below(levels - 1) if levels else converted.forms[0]
+
+    assert form_below(sys.getrecursionlimit() - len(inspect.stack(0)) - 100) is not None
+
+
+def test_names_that_functions_store_are_told() -> None:
+    source = """
+import tensorflow as tf
+class A:
+    def __init__(self): self.started = 0
+    def f(self, other):
+        self.count += 1
+        other.__hidden = 2
+        (other.first, [other.second]) = g()
+    def h(self):
+        global total
+        total = self.read
+options.size = 7
+for x in data:
+    steps = steps + tf.abs(x) * tf.exp(x)
+    state.step = tf.add(x, tf.exp(steps))
+"""
+    assert ("_A__hidden", "count", "first", "second", "step", "steps", "total") == convert_module(
+        source, "m.py"
+    ).forms.stored
 
 
 def test_asserts_are_in_no_form_under_python_o() -> None:
@@ -202,5 +283,6 @@ def test_future_annotations_hold_in_forms(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_two_conversions_give_the_same_code() -> None:
     once, twice = convert_module(SOURCE, "m.py"), convert_module(SOURCE.encode(), "m.py")
-    assert once == twice
+    assert (once.key, once.code, once.functions) == (twice.key, twice.code, twice.functions)
+    assert tuple(once.forms) == tuple(twice.forms)
     assert not is_gated(once.code)

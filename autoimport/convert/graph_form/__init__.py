@@ -20,7 +20,7 @@ from autoimport.convert.graph_form.calls import calls
 from autoimport.convert.graph_form.comparisons import comparisons
 from autoimport.convert.graph_form.comprehensions import comprehensions
 from autoimport.convert.graph_form.conditionals import Words, conditionals
-from autoimport.convert.graph_form.context import Context, Unconvertible
+from autoimport.convert.graph_form.context import Context, TooDeep, Unconvertible
 from autoimport.convert.graph_form.formats import formats
 from autoimport.convert.graph_form.loops import loop_options, loops
 from autoimport.convert.graph_form.pauses import YIELDS, restored
@@ -31,7 +31,7 @@ from autoimport.convert.graph_form.unpacking import unpacking
 from autoimport.convert.graph_form.walk import kinds_in
 from autoimport.convert.graph_form.withs import protocols
 
-__all__ = ["Context", "Unconvertible", "graph_form"]
+__all__ = ["Context", "TooDeep", "Unconvertible", "graph_form"]
 
 
 def graph_form(fn: gast.FunctionDef, context: Context, *, readable: bool = False) -> gast.FunctionDef:
@@ -47,7 +47,7 @@ def graph_form(fn: gast.FunctionDef, context: Context, *, readable: bool = False
     try:
         return _graph_form(fn, context, readable)
     except RecursionError:
-        raise Unconvertible("code nested too deeply", fn.lineno) from None
+        raise TooDeep("code nested too deeply", fn.lineno) from None
 
 
 def _graph_form(fn: gast.FunctionDef, context: Context, readable: bool) -> gast.FunctionDef:

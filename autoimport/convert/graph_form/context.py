@@ -36,6 +36,10 @@ class Unconvertible(Exception):
         self.line = line
 
 
+class TooDeep(Unconvertible):
+    """There was not stack enough for the passes."""
+
+
 def mangle(name: str, class_name: str | None) -> str:
     """Return `name` as the compiler spells it inside `class_name`.
 
