@@ -98,8 +98,7 @@ def build_file(task: Task, store: Store) -> tuple[str, str]:
         if forms is not None and forms.is_complete and store.load(key, path) is not None:
             return "kept", ""
         with quietly():
-            converted = convert_module(source, path, key=key, is_main=is_main, strict=False)
-            tuple(converted.forms)  # all of them, and now
+            converted = convert_module(source, path, key=key, is_main=is_main, strict=False, with_forms=True)
     except (OSError, SyntaxError, ValueError) as error:  # ValueError: a null byte, before Python 3.12
         return "unreadable", f"{path}: not Python that can be read ({type(error).__name__})"
     for fault in converted.faults:

@@ -212,7 +212,8 @@ class Store:
 
     def save_forms(self, key: str, forms: Forms) -> None:
         """Keep graph forms that were made after their module was saved, if the folder can be written to."""
-        self._keep_bound(self._write_forms(key, forms) if self._make_folder() else 0)
+        if self._make_folder():
+            self._keep_bound(self._write_forms(key, forms))
 
     def _write_forms(self, key: str, forms: Forms) -> int:
         content = forms.source, forms.is_main, len(forms), forms.stored, forms.made

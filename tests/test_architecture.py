@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "runner": set(),
     "watching": set(),
     "convert": {"operators.names"},
-    "cache": {"convert.facts"},
+    "cache": {"convert.facts", "convert.making"},
     "unchanged": {"cache", "convert.key"},
     "hook": {
         "config", "cache", "unchanged", "selection", "distributions", "travel", "archives", "watching", "convert",

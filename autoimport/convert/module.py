@@ -33,8 +33,11 @@ def convert_module(
     is_main: bool = False,
     strict: bool | None = None,
     rewrite: Rewrite | None = None,
+    with_forms: bool = False,
 ) -> Converted:
-    """Compile a module into eager forms with gates; `rewrite` may change their tree. Graph forms are made on first use.
+    """Compile a module into eager forms with gates; `rewrite` may change their tree.
+
+    Graph forms are made on first use, or now if `with_forms`.
 
     Raises what CPython raises for the same source. A fault of our own costs the gates, not the module, and is told in
     `faults`; it is raised if `strict` (None: as AUTOIMPORT_STRICT in the environment says). `is_main` tells that the
@@ -43,7 +46,7 @@ def convert_module(
     key = key or content_key(source, is_main=is_main)
     strict = os.environ.get("AUTOIMPORT_STRICT") == "1" if strict is None else strict
     try:
-        return _convert(source, path, key, is_main, strict, rewrite)
+        return _convert(source, path, key, is_main, strict, rewrite, with_forms)
     except Exception as error:
         fault = error
     code = compile_source(source, path)  # where the source is at fault, CPython says so here
@@ -77,7 +80,9 @@ class Workshop:
         return build_form(region_blueprint(self.regions[index - count], future_flags(self.tree)), self.path)
 
 
-def _convert(source: Source, path: str, key: str, is_main: bool, strict: bool, rewrite: Rewrite | None) -> Converted:
+def _convert(
+    source: Source, path: str, key: str, is_main: bool, strict: bool, rewrite: Rewrite | None, with_forms: bool
+) -> Converted:
     faults: list[Exception] = []
     told = None if strict else faults
     shop = Workshop(source, path, is_main, told)
@@ -85,7 +90,7 @@ def _convert(source: Source, path: str, key: str, is_main: bool, strict: bool, r
     facts = [*map(function_facts, functions), *map(region_facts, regions)]
     made: dict[int, CodeType | None] = {}
     for index, fact in enumerate(facts):
-        if fact.has_form and _is_doubtful(functions, regions, index):
+        if fact.has_form and (with_forms or _is_doubtful(functions, regions, index)):
             # No gate is put in before, since forms are made of the same nodes.
             made[index], facts[index] = _outcome(partial(shop.form, index), fact, told)
         elif not fact.has_form:

@@ -45,7 +45,7 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
             form = registry.form_of(site, frame.f_globals, cells)
         except registry.NoFormError as error:
             if isinstance(trace, Trace):
-                raise Unstageable(f"calls {site.facts.name}, which has none: {error.reason}") from None
+                raise Unstageable(f"calls {site.facts.name}, which has no graph form: {error.reason}") from None
             return False
         if isinstance(trace, Trace):
             trace.callees[site] += 1

@@ -222,6 +222,13 @@ def test_forms_are_made_on_first_use_of_the_text_that_was_converted(monkeypatch:
     assert converted.forms.is_complete
 
 
+def test_all_forms_can_be_made_at_once() -> None:
+    converted, later = convert_module(SOURCE, "m.py", with_forms=True), convert_module(SOURCE, "m.py")
+    assert converted.forms.is_complete
+    assert tuple(later.forms) == tuple(converted.forms)
+    assert (later.code, later.functions) == (converted.code, converted.functions)
+
+
 def test_a_form_is_made_in_the_depth_of_a_recursion() -> None:
     arms = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(40))
     converted = convert_module(f"def f(x):\n    if x:\n        y = 0\n{arms}    return y\n", "m.py")

@@ -6,6 +6,8 @@ import textwrap
 
 import pytest
 
+from autoimport.convert import module
+from autoimport.convert.graph_form import Unconvertible
 from tests.staging.programs import same
 
 # What fails for k = 3, by an index, a size, an axis, or a value; `v` is a vector of four.
@@ -201,3 +203,34 @@ def test_a_table_changed_in_a_loop_that_can_fail_is_left_to_eager() -> None:
         """
     )
     assert ours.sites["f"].graph_calls == 0
+
+
+@pytest.mark.parametrize("error", [Unconvertible("too odd", 3), RuntimeError("a pass is wrong"), RecursionError()])
+@pytest.mark.parametrize("name", ["inner", "f"])
+def test_a_form_that_cannot_be_made_when_it_is_asked_for_is_no_error(
+    name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AUTOIMPORT_STRICT", raising=False)
+    real = module.build_form
+
+    def build(plan, path):
+        if plan.name == name:
+            raise error
+        return real(plan, path)
+
+    monkeypatch.setattr(module, "build_form", build)
+    sites = same(
+        """
+        def inner(x):
+            return x * 2. + 1.
+        def f(x):
+            for i in range(3):
+                x = inner(x)
+            return x
+        def main():
+            for k in range(3): show(f(tf.constant(1. * k)))
+            in_graph = tf.function(f)
+            for k in range(3): show(in_graph(tf.constant(1. * k)))
+        """
+    ).sites
+    assert sites[name].own_graph_calls == 0

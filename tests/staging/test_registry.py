@@ -125,5 +125,21 @@ def test_graph_forms_are_loaded_once(module: registry.Module) -> None:
     module.load_forms = lambda: loads.append(1) or forms
     assert [module.form(0), module.form(2)] == [forms[0], forms[2]]
     assert loads == [1]
-    with pytest.raises(LookupError, match="coroutine has no graph form"):
+    with pytest.raises(registry.NoFormError, match="coroutine has no graph form"):
         module.form(3)
+
+
+def test_forms_are_closed_when_no_graph_is_under_construction_any_more(module: registry.Module) -> None:
+    forms, kept = module.load_forms(), []
+    forms.keep = kept.append
+    registry.graph_started()
+    registry.graph_started()
+    module.form(0)
+    registry.graph_finished()
+    assert kept == []
+    registry.graph_finished()
+    assert kept == [forms]
+    assert 0 in forms.made and 2 not in forms.made
+    registry.graph_started()
+    registry.graph_finished()
+    assert kept == [forms]
