@@ -89,17 +89,19 @@ class Effects:
         self.classes: set[str] = set()
         self.tapes: frozenset[str] = frozenset()
         self.repeated: set[str] = set()
-        self._read_imports(tree)
+        nodes = walk(tree)
+        self._read_imports(nodes)
         self.uses_library = any(path.split(".")[0] in LIBRARIES for path in self.imports.values())
         if self.uses_library:
-            self._read_definitions(tree)
-            self._read_makers(tree)
-            self.tapes = frozenset(self._tape_names(tree))
-            self._judge_functions(tree)
-            self._find_repeated(tree)
+            self._read_definitions(nodes)
+            self._read_makers(nodes)
+            self.tapes = frozenset(self._tape_names(nodes))
+            self._contents = _Contents(tree)
+            self._judge_functions()
+            self._find_repeated()
 
-    def _read_imports(self, tree: gast.AST) -> None:
-        for node in walk(tree):
+    def _read_imports(self, nodes: list[gast.AST]) -> None:
+        for node in nodes:
             if isinstance(node, gast.Import):
                 for alias in node.names:
                     self.imports[alias.asname or alias.name.split(".")[0]] = (
@@ -109,17 +111,17 @@ class Effects:
                 for alias in node.names:
                     self.imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
-    def _read_definitions(self, tree: gast.AST) -> None:
-        for node in walk(tree):
+    def _read_definitions(self, nodes: list[gast.AST]) -> None:
+        for node in nodes:
             if isinstance(node, gast.ClassDef):
                 self.classes.add(node.name)
-            elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+            elif isinstance(node, _FUNCTIONS):
                 self.functions[node.name] = PLAUSIBLE
 
-    def _read_makers(self, tree: gast.AST) -> None:
+    def _read_makers(self, nodes: list[gast.AST]) -> None:
         """Names that are only ever assigned the result of calling one thing: `rng = np.random.default_rng(7)`."""
         ambiguous: set[str] = set()
-        for node in walk(tree):
+        for node in nodes:
             if (
                 not isinstance(node, gast.Assign)
                 or len(node.targets) != 1
@@ -135,8 +137,8 @@ class Effects:
         for name in ambiguous:
             self.made.pop(name, None)
 
-    def _tape_names(self, tree: gast.AST) -> Iterator[str]:
-        for node in walk(tree):
+    def _tape_names(self, nodes: list[gast.AST]) -> Iterator[str]:
+        for node in nodes:
             if isinstance(node, gast.Assign):
                 bound = [(target, node.value) for target in node.targets]
             elif isinstance(node, gast.withitem):
@@ -155,36 +157,31 @@ class Effects:
         path = self.path_of(value.func) or (value.func.id if isinstance(value.func, gast.Name) else "")
         return path.split(".")[-1] in ("GradientTape", "ForwardAccumulator", "TensorArray", "iter")
 
-    def _judge_functions(self, tree: gast.AST) -> None:
+    def _judge_functions(self) -> None:
         """A call of a function of the module's own is as bad as what the function does, but may still be tried."""
-        definitions = [node for node in walk(tree) if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef))]
         changed = True
         while changed:
             changed = False
-            for node in definitions:
-                kind = min(self._worst(node.body).kind, UNKNOWN)
-                if kind > self.functions[node.name]:
-                    self.functions[node.name] = kind
+            for fn in self._contents.telling:
+                kind = min(self._worst(fn), UNKNOWN)
+                if kind > self.functions[fn.name]:
+                    self.functions[fn.name] = kind
                     changed = True
 
-    def _find_repeated(self, tree: gast.AST) -> None:
-        loops = (gast.For, gast.While, gast.AsyncFor, *naming.COMPREHENSIONS)
-        for node in walk(tree):
-            if isinstance(node, loops):
-                self.repeated |= _called_in(node)
+    def _find_repeated(self) -> None:
+        self.repeated |= _called_in(self._contents.repeated)
         calls: dict[str, set[str]] = {}
-        for node in walk(tree):
-            if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
-                calls.setdefault(node.name, set()).update(_called_in(node))
+        for fn, telling in self._contents.telling.items():
+            calls.setdefault(fn.name, set()).update(_called_in(telling))
         pending = list(self.repeated)
         while pending:
             more = calls.pop(pending.pop(), set())
             pending.extend(more - self.repeated)
             self.repeated |= more
 
-    def is_cut(self, body: Iterable[gast.AST]) -> bool:
+    def is_cut(self, fn: gast.AST) -> bool:
         """Whether a function does something that no graph can, so that as a whole it is none."""
-        return self._worst(body).kind == EFFECT
+        return self._worst(fn) == EFFECT
 
     def path_of(self, node: gast.AST) -> str | None:
         """The dotted name that an expression stands for, by the module's imports; own classes are `.Name`."""
@@ -225,16 +222,12 @@ class Effects:
             return max((self._manager(item.context_expr) for item in node.items), key=lambda verdict: verdict.kind)
         return self._call(node) if isinstance(node, gast.Call) else Verdict()
 
-    def _worst(self, body: Iterable[gast.AST]) -> Verdict:
+    def _worst(self, fn: gast.AST) -> int:
         """The worst that a function's body does, whatever its statements are."""
-        worst = Verdict()
-        for statement in body:
-            for node in walk(statement):
-                if isinstance(node, (*YIELDS, *AWAITS, gast.Import, gast.ImportFrom)):
-                    return Verdict(EFFECT, node)
-                if isinstance(node, gast.Call):
-                    verdict = self._call(node)
-                    worst = verdict if verdict.kind > worst.kind else worst
+        worst = PLAUSIBLE
+        for node in self._contents.telling[fn]:
+            kind = self._callee(node.func) if isinstance(node, gast.Call) else EFFECT
+            worst = max(worst, kind)
         return worst
 
     def _manager(self, node: gast.AST) -> Verdict:
@@ -340,9 +333,46 @@ class Effects:
         return 0 if node.func.attr in _CONTAINER_METHODS or node.func.attr in ("numpy", "item") else CALL
 
 
-def _called_in(tree: gast.AST) -> set[str]:
-    """The last names of what is called in a tree."""
-    callees = (node.func for node in walk(tree) if isinstance(node, gast.Call))
+class _Contents:
+    """What the functions of a module do, in one walk.
+
+    Attributes:
+      telling: by function, the calls in its body, and what no graph can hold.
+      repeated: what stands in loops, wherever.
+    """
+
+    def __init__(self, tree: gast.AST) -> None:
+        self.telling: dict[gast.AST, list[gast.AST]] = {}
+        self.repeated: list[gast.AST] = []
+        self._collect([tree], (), is_repeated=False)
+
+    def _collect(self, roots: Iterable[gast.AST], into: tuple[list[gast.AST], ...], is_repeated: bool) -> None:
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            kind = type(node)
+            if kind in _TELLING:
+                for found in into:
+                    found.append(node)
+            parts = children(node)
+            if kind in _FUNCTIONS:
+                body = self.telling[node] = []
+                self._collect(node.body, (*into, body), is_repeated)
+                parts = naming.definition_parts(node)
+            elif kind in _LOOPS and not is_repeated:
+                self._collect(parts, (*into, self.repeated), is_repeated=True)
+                continue
+            stack += parts
+
+
+_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
+_LOOPS = (gast.For, gast.While, gast.AsyncFor, *naming.COMPREHENSIONS)
+_TELLING = frozenset({gast.Call, *YIELDS, *AWAITS, gast.Import, gast.ImportFrom})
+
+
+def _called_in(nodes: Iterable[gast.AST]) -> set[str]:
+    """The last names of what is called."""
+    callees = (node.func for node in nodes if type(node) is gast.Call)
     names = (getattr(callee, "attr", getattr(callee, "id", "")) for callee in callees)
     return {name for name in names if name}
 

@@ -18,6 +18,7 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import gast
@@ -124,32 +125,39 @@ def find_regions(tree: ast.Module, functions: list[Function], *, is_main: bool) 
       functions: its functions.
       is_main: it is run as a program, so that nobody but itself looks at its globals.
     """
-    if not _may_use_library(tree):
+    if not _may_use_library(tree.body):
         return []
     whole: Any = to_gast(tree)
     effects = Effects(whole)
     if not effects.uses_library:
         return []
-    found = _Search(effects, _module_scope(whole, effects, is_main)).search(tree.body, whole.body, is_hot=False)
+    nodes = {(node.lineno, node.col_offset): node for node in walk(whole) if type(node) in naming.DEFINITIONS}
+    module = partial(_module_scope, whole, effects, is_main)
+    found = _Search(effects, None, module).search(tree.body, whole.body, is_hot=False)
     for fn in functions:
         if fn.code is None or isinstance(fn.node, ast.Lambda) or fn.frame_calls:
             continue
         may_repeat = fn.name not in _RUN_ONCE and (not is_main or fn.name in effects.repeated)
         if not fn.has_loop and fn.pauses is None and not may_repeat:
             continue
-        node: Any = to_gast(fn.node)
+        node: Any = nodes[fn.node.lineno, fn.node.col_offset]
         fn.long_loops = tuple((loop.lineno, loop.end_lineno) for loop in effects.long_loops(node.body))
-        is_hot = fn.pauses is not None or (may_repeat and effects.is_cut(node.body))
-        found += _Search(effects, _function_scope(fn, node, effects)).search(fn.node.body, node.body, is_hot)
+        is_hot = fn.pauses is not None or (may_repeat and effects.is_cut(node))
+        scope = partial(_function_scope, fn, node, effects)
+        found += _Search(effects, fn, scope).search(fn.node.body, node.body, is_hot)
     return found
 
 
-def _may_use_library(tree: ast.Module) -> bool:
-    """Whether the module imports TensorFlow or Keras: most modules do not, and are left alone at once."""
-    for node in ast.walk(tree):
+def _may_use_library(body: list[ast.stmt]) -> bool:
+    """Whether TensorFlow or Keras is imported in some statements: most modules do not, and are left alone at once."""
+    for node in body:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else names
         if any(name.split(".")[0] in ("tensorflow", "keras", "tf_keras") for name in names):
+            return True
+        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+        blocks += [part.body for name in ("handlers", "cases") for part in getattr(node, name, ())]
+        if any(map(_may_use_library, blocks)):
             return True
     return False
 
@@ -159,14 +167,12 @@ class _Scope:
     """One function, or the module.
 
     Attributes:
-      owner: the function, or None.
       liveness: what is known and live around its statements.
       cells: its names that nested functions share, and those that it shares with functions around it.
       globals: names that it declares global.
       class_name: the class around it.
     """
 
-    owner: Function | None
     liveness: Liveness
     cells: Names = NOTHING
     globals: Names = NOTHING
@@ -179,7 +185,7 @@ def _module_scope(tree: Any, effects: Effects, is_main: bool) -> _Scope:
     shared = tracked & frozenset(lasting_captures(tree.body) | _annotation_names(tree))
     if not is_main or any(_looks_at_globals(node) for node in walk(tree)):
         shared = tracked
-    return _Scope(None, Liveness(tree.body, tracked, NOTHING, shared, effects.is_safe_manager))
+    return _Scope(Liveness(tree.body, tracked, NOTHING, shared, effects.is_safe_manager))
 
 
 def _looks_at_globals(node: gast.AST) -> bool:
@@ -206,7 +212,6 @@ def _function_scope(fn: Function, node: Any, effects: Effects) -> _Scope:
     free = frozenset(fn.code.co_freevars)
     around = {name for name in naming.used_names(node) - scope.bound if mangle(name, fn.class_name) in free}
     return _Scope(
-        fn,
         Liveness(node.body, scope.bound, start, shared, effects.is_safe_manager),
         shared | around | scope.nonlocals,
         scope.globals,
@@ -217,9 +222,14 @@ def _function_scope(fn: Function, node: Any, effects: Effects) -> _Scope:
 class _Search:
     """Looks for the regions in one function, or at the top level of the module."""
 
-    def __init__(self, effects: Effects, scope: _Scope) -> None:
-        self.effects, self.scope = effects, scope
+    def __init__(self, effects: Effects, owner: Function | None, scope: Callable[[], _Scope]) -> None:
+        self.effects, self.owner, self._make_scope = effects, owner, scope
         self.found: list[Region] = []
+
+    @cached_property
+    def scope(self) -> _Scope:
+        """What is known of names: asked where there is something to cut out, and most functions have nothing."""
+        return self._make_scope()
 
     def search(self, written: list[ast.stmt], statements: list[gast.AST], is_hot: bool) -> list[Region]:
         """The regions in a body; `is_hot` if it runs often enough to be one itself."""
@@ -229,14 +239,18 @@ class _Search:
     def block(self, block: _Block, limit: int, is_hot: bool) -> list[Region]:
         """Look in a block for runs of statements no worse than `limit`; return the regions made of its own ones."""
         regions: list[Region] = []
+        if not is_hot:
+            for index in range(len(block.statements)):
+                self.inside(block.part(index, index + 1), limit, False)
+            return []
         verdicts = [self.judge(statement) for statement in block.statements]
         first = 0
         while first < len(verdicts):
             last = first
-            while is_hot and last < len(verdicts) and verdicts[last].kind <= limit:
+            while last < len(verdicts) and verdicts[last].kind <= limit:
                 last += 1
             if last == first:
-                self.inside(block.part(first, first + 1), limit, is_hot)
+                self.inside(block.part(first, first + 1), limit, True)
                 first += 1
                 continue
             made = self.run(block.part(first, last), verdicts[first:last], limit)
@@ -248,7 +262,7 @@ class _Search:
         return regions
 
     def judge(self, statement: gast.AST) -> Verdict:
-        owner = self.scope.owner
+        owner = self.owner
         if owner is not None and owner.pauses is not None:
             # The caller of a generator gets what it returns in other ways.
             returned = next((jump for jump in jumps_out([statement]) if isinstance(jump, gast.Return)), None)
@@ -297,7 +311,7 @@ class _Search:
     def region(self, run: _Block, verdicts: list[Verdict], crossing: Crossing) -> Region:
         first = run.written[0]
         region = Region(
-            self.scope.owner,
+            self.owner,
             run.container,
             run.written,
             crossing,
@@ -317,20 +331,21 @@ class _Search:
 
     def crossing(self, run: list[gast.AST]) -> Crossing | _Cut:
         """The names that go in and out of a run, or where to cut it since they cannot."""
+        scope = self.scope  # which marks the statements' places
         assigned = frozenset(name for node in naming.walk_scope(run) for name in naming.bound_by(node))
         place, last = run[0].place, run[-1].place
         if place.known is None:
             return _Cut(0)
-        is_module = self.scope.owner is None
-        mine = assigned & self.scope.liveness.tracked
+        is_module = self.owner is None
+        mine = assigned & scope.liveness.tracked
         jumps = [jump for jump in jumps_out(run) if jump.place.known is not None]
         after = NOTHING if last.known_after is None else last.live
         results = mine & after.union(place.caught, *(jump.place.target for jump in jumps))
-        needed = self.scope.liveness.needed(run, results) | self.object_of_super(run)
+        needed = scope.liveness.needed(run, results) | self.object_of_super(run)
         stuck_out = results & self.effects.tapes
         stuck_in = needed & self.effects.tapes
         if not is_module:
-            cells = self.scope.cells
+            cells = scope.cells
             results, needed = results - cells, needed - cells
             if last.known_after is not None:
                 stuck_out |= results - last.known_after
@@ -340,7 +355,7 @@ class _Search:
                     index = next(i for i, node in enumerate(run) if jump in set(jumps_out([node])))
                     return _Cut(index, results - jump.place.known)
             stuck_in |= needed - place.known
-        elsewhere = (mine & (results | needed)) if is_module else assigned & (self.scope.cells | self.scope.globals)
+        elsewhere = (mine & (results | needed)) if is_module else assigned & (scope.cells | scope.globals)
         stuck_out |= elsewhere & _captured_by_patterns(run)
         if stuck_out:
             return _Cut(_first(run, lambda node: bool(stuck_out & _assigned_by(node))), stuck_out)
@@ -366,7 +381,7 @@ class _Search:
 
     def object_of_super(self, run: list[gast.AST]) -> Names:
         """The first parameter, where `super()` takes its object from it unseen."""
-        fn = self.scope.owner
+        fn = self.owner
         if fn is None or fn.code is None or "__class__" not in fn.code.co_freevars or fn.first_parameter is None:
             return NOTHING
         calls = (node for statement in run for node in walk(statement) if isinstance(node, gast.Call))
