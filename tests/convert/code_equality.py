@@ -81,10 +81,13 @@ def _behind_gate(code: CodeType) -> list[tuple[Any, ...]]:
         steps = _without_throw([step for step in steps if step.offset >= body], body)
     elif any(step.opname == "RETURN_GENERATOR" for step in dis.get_instructions(code)):
         del steps[0]  # POP_TOP
-    index = _index(steps, len(code.co_code))
+    placed = [(step.offset, step) for step in steps]
+    if code.co_name == "<lambda>":
+        placed = list(_with_copied_ends(steps))
+    index = _index([offset for offset, _ in placed], len(code.co_code))
     lines = {offset: line for start, end, line in code.co_lines() for offset in range(start, end, 2)}
     rows: list[tuple[Any, ...]] = []
-    for step in steps:
+    for _, step in placed:
         is_jump = step.opcode in dis.hasjrel or step.opcode in dis.hasjabs
         argument = index[step.argval] if is_jump else _constant(step.argval)
         position = getattr(step, "positions", None) or (lines.get(step.offset),)
@@ -119,11 +122,31 @@ def _without_throw(steps: list[dis.Instruction], body: int) -> list[dis.Instruct
     return [step for number, step in enumerate(steps) if not {number, number - 1} & set(back)]
 
 
-def _index(steps: list[dis.Instruction], size: int) -> dict[int, int]:
-    """Offset -> number of the instruction at or after it."""
+# How many instructions CPython copies at most; see `flowgraph.c`.
+_SHORT = 4
+
+
+def _with_copied_ends(steps: list[dis.Instruction]) -> Iterator[tuple[int, dis.Instruction]]:
+    """The instructions and their offsets, with a short end of the code in the place of each jump to it.
+
+    CPython copies such ends. That of a lambda with a gate is a block of its own, since both arms of the gate lead there:
+    so `lambda x: (a if x else b, c)` has a jump to `c`, and not a copy of the rest, with a gate only.
+    """
+    for step in steps:
+        start = next((n for n, other in enumerate(steps) if other.offset == step.argval), len(steps))
+        names = [other.opname for other in steps[start : start + _SHORT]]
+        if step.opname == "JUMP_FORWARD" and "RETURN_VALUE" in names:
+            end = start + names.index("RETURN_VALUE") + 1
+            yield from ((step.offset, other) for other in steps[start:end])
+        else:
+            yield step.offset, step
+
+
+def _index(offsets: list[int], size: int) -> dict[int, int]:
+    """Offset -> number of the instruction at or after it, given those of all instructions."""
     index, number = {}, 0
-    for offset in range(steps[0].offset - 8, size + 2, 2):
-        while number < len(steps) and steps[number].offset < offset:
+    for offset in range(offsets[0] - 8, size + 2, 2):
+        while number < len(offsets) and offsets[number] < offset:
             number += 1
         index[offset] = number
     return index

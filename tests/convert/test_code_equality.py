@@ -69,6 +69,9 @@ def f(xs):
     "lambdas on a line": """
 fs = [lambda: g(), lambda x: g(x), lambda x, *y: g(x, *y), (lambda: (lambda: g()))()]
 """,
+    "a branch in front of a short end": """
+fs = [lambda x: (x.a if x is None else x.b, g), lambda x: x.a if x is None else x.b, lambda x: [x.a and x.b, x]]
+""",
     "decorated by lambdas": """
 @lambda f: g(f)
 @(lambda f: g(f))

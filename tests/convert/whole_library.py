@@ -72,7 +72,7 @@ def tally_of(path: Path) -> Tally:
     tally.files, tally.lines = 1, source.count(b"\n")
     try:
         converted = module.convert_module(source, str(path), strict=False)
-        tally.untouched = not any(converted.forms)  # which makes all of them
+        tally.untouched = not any(tuple(converted.forms))
         for reason, line in converted.forms.reasons.values():
             tally.refusals[reason] += 1
             if reason not in _KNOWN_LATE and not reason.startswith("internal"):
