@@ -124,6 +124,27 @@ def test_forms_that_have_gone_are_made_of_the_file_while_it_is_the_same(program,
     assert conversions == ["mine.py"]
 
 
+@pytest.mark.parametrize("what", ["edited", "removed"])
+def test_forms_are_of_the_text_that_was_imported(what, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(config, "_current", Options(cache_dir=str(tmp_path / "cache")))
+    monkeypatch.setattr(registry, "loaded", [])
+    path = tmp_path / "mine.py"
+    source = b"def f(x):\n    return g(x, 'old')\n"
+    for load, made in ((hook.convert, []), (hook.load_cached, []), (hook.load_cached, [0])):
+        monkeypatch.setattr(registry, "modules", {})
+        assert load(source, str(path), "mine") is not None
+        if what == "edited":
+            path.write_bytes(source.replace(b"old", b"new"))
+        module = registry.loaded[-1]
+        assert list(module.load_forms().made) == made
+        form = module.form(0)
+        assert (form.co_filename, "old" in form.co_consts) == (str(path), True)
+        if load is hook.load_cached:
+            registry.graph_started()
+            registry.graph_finished()  # when forms are kept
+
+
 def test_changed_source_is_converted_anew(program, conversions):
     path = write(program, "mine.py", "x = 1\n")
     module = importlib.import_module("mine")
