@@ -235,7 +235,7 @@ def mapping(obj: Any) -> Any:
     trace = observer.current()
     if trace is None:
         return obj
-    if type(obj) is not dict:
+    if obj.__class__ is not dict:  # a dict, or one that a tf.Module wraps
         refuse(f"`**` of a {type(obj).__name__}")
     return {key: item(obj, key) for key in iterate(obj)}
 

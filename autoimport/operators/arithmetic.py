@@ -44,16 +44,24 @@ def binary(symbol: str, x: Any, y: Any) -> Any:
 
 def is_container(x: Any) -> bool:
     """Whether the interpreter reads the items of `x` itself: a builtin container or a named tuple."""
-    return type(x) in _CONTAINERS or (isinstance(x, tuple) and type(x).__lt__ is tuple.__lt__)
+    return _kind(x) in _CONTAINERS or (isinstance(x, tuple) and type(x).__lt__ is tuple.__lt__)
 
 
 def _read(x: Any) -> Any:
     """A container with the items that the observer gives for it."""
-    if type(x) is deque:
+    kind = _kind(x)
+    if kind is deque:
         iterate(x)  # gives up if it is old
-    if type(x) is dict:
+    if kind is dict:
         return {key: item(x, key) for key in iterate(x)}
-    return type(x)(iterate(x)) if type(x) in _COPIED else x
+    return kind(iterate(x)) if kind in _COPIED else x
+
+
+def _kind(x: Any) -> Any:
+    """The class of `x`; lists and dicts that TensorFlow and Keras track are joined and compared as plain ones are."""
+    cls = type(x)
+    tracks = cls.__module__.partition(".")[0] in ("tensorflow", "keras")
+    return next((kind for kind in (list, dict) if tracks and isinstance(x, kind)), cls)
 
 
 def whole(x: Any) -> Any:

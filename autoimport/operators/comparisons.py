@@ -87,6 +87,8 @@ def _compares_without_effects(x: Any) -> bool:
     cls: Any = type(x)
     if cls in _SCALARS or cls is BuiltinFunctionType or _compares_identity(x):
         return True
+    if isinstance(x, (list, dict)):
+        return False
     if cls is tuple:
         return all(_compares_without_effects(item) for item in x)
     return cls.__module__.partition(".")[0] in ("tensorflow", "keras", "numpy", "ml_dtypes", "autoimport")

@@ -30,7 +30,7 @@ def unpack(value: Any, before: int, after: int | None) -> tuple[Any, ...]:
         value = value.resolve()
     if is_symbolic(value) and after is None:
         return tuple(_rows(value, before))
-    if isinstance(value, (tuple, list)) and type(value) not in (tuple, list):
+    if isinstance(value, tuple) and type(value) is not tuple:
         return tuple(value) if after is not None else _exactly(tuple(value), before)
     items = iterate(value)
     if after is not None:

@@ -348,6 +348,8 @@ class Caller:
         if isinstance(value, CONTAINERS):
             if self._reader.source_of(value) is not None:
                 value = self._reader.snapshot(value)
+            if type(value) in (tf_internals.DictWrapper, tf_internals.TupleWrapper):
+                return type(value)(self._export_items(value.__wrapped__, takes_tensors))
             return self._export_items(value, takes_tensors)
         if type(value).__module__ in ("collections", "array", "queue") and self._reader.source_of(value) is not None:
             raise Unstageable(f"hands a {type(value).__name__} to a library")

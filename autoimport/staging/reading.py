@@ -46,6 +46,9 @@ _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _BY_VALUE = (tf.TensorShape, tf.TypeSpec, np.dtype, range, slice, decimal.Decimal, fractions.Fraction)
 # Attributes that a tensor in a graph answers otherwise than an eager one.
 _NOT_OF_EAGER_TENSORS = frozenset({"backing_device", "consumers", "device", "graph", "name", "op", "value_index"})
+_WRAPPERS = (tf_internals.DictWrapper, tf_internals.TupleWrapper)
+# Methods of a wrapped dict that change nothing; they are those of the dict itself.
+_READING = frozenset({"get", "items", "keys", "values"})
 # What functions and classes are called.
 _NAMES = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
 # A container with more items than this is not read item by item.
@@ -179,7 +182,7 @@ class Reader:
             raise Unstageable(f"reads {source.text}, a {cls.__name__}, which may change unseen")
         if isinstance(value, _NUMBERS) and not isinstance(value, enum.Enum):
             self._guard_number(value, source)
-        if cls is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        if cls is tuple or cls is tf_internals.TupleWrapper or (isinstance(value, tuple) and hasattr(value, "_fields")):
             return self._tuple(value, source)
         self.remember(value, source)
         self._guard_object(value, source)
@@ -192,7 +195,11 @@ class Reader:
             self._guard_object(value, source)
             self.remember(value, source)
             items = self.items(value)
-            found = self._tensors[source, "tuple"] = tuple(items) if type(value) is tuple else type(value)(*items)
+            kind = value.__class__
+            found = tuple(items) if kind is tuple else kind(*items)
+            if type(value) is tf_internals.TupleWrapper:
+                found = tf_internals.TupleWrapper(found)
+            self._tensors[source, "tuple"] = found
             if value:
                 self._note_origin(found, value, source)
         return found
@@ -248,7 +255,10 @@ class Reader:
             if hidden is not None:
                 raise Unstageable(f"reads {source.text}, a {cls.__name__}, whose {hidden} is not converted")
             self._guard_special_methods(cls)
-            require(source, f"{{v}}.__class__ is {constant(cls)}", f"was of type {cls.__name__}")
+            test = f"{{v}}.__class__ is {constant(cls)}"
+            if cls in _WRAPPERS:
+                test = f"{constant(type)}({{v}}) is {constant(cls)}"
+            require(source, test, f"was of type {cls.__name__}")
             if not isinstance(value, (tuple, frozenset)):
                 self.builder.tell_apart(cls, source)
 
@@ -348,6 +358,12 @@ class Reader:
         source = self.source_of(obj)
         if source is None:
             return getattr(obj, name)
+        if type(obj) is tf_internals.DictWrapper:
+            if name not in _READING:
+                raise Unstageable(f"reads .{name} of {source.text}, a dict that TensorFlow tracks")
+            self._untouched(obj, source)
+            self.remember(obj.__wrapped__, source.attribute("__wrapped__"))
+            return getattr(obj.__wrapped__, name)
         if isinstance(obj, types.ModuleType) and trust.is_library(obj.__name__):
             value = getattr(obj, name)
             self.builder.require_name(vars(obj), name, f"{obj.__name__}.{name}")
@@ -549,7 +565,8 @@ class Reader:
 
     def _copied(self, obj: Any, part: Callable[[Any], Any]) -> Any:
         if isinstance(obj, dict):
-            return {key: part(self.item(obj, key)) for key in self.items(obj)}
+            held = {key: part(self.item(obj, key)) for key in self.items(obj)}
+            return type(obj)(held) if type(obj) is tf_internals.DictWrapper else held
         items = [part(item) for item in self.items(obj)]
         if isinstance(obj, tuple) and hasattr(obj, "_fields"):
             return type(obj)(*items)

@@ -53,6 +53,8 @@ def of_function(fn: Any) -> tuple[str, ...] | None:
 
 def unseen(cls: type, names: tuple[str, ...]) -> str | None:
     """The first of a class's special methods `names` whose code no trace sees."""
+    if trust.is_library(cls.__module__):
+        return None
     for name in names:
         raw, owner = next(((base.__dict__[name], base) for base in cls.__mro__ if name in base.__dict__), (None, cls))
         if raw is None or owner.__module__ == "builtins" or trust.is_library(owner.__module__):

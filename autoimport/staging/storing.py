@@ -1,14 +1,18 @@
-"""A store to an attribute of an old object -> whether the log may do it later, as Python would do it now."""
+"""A store to an attribute or item of an old object -> whether the log may do it later, as Python would do it now."""
 
 from __future__ import annotations
 
 import types
 from typing import Any
 
+import tensorflow as tf
+
+from autoimport.operators import heap
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import trust
+from autoimport.operators.numbers import Known, Number
+from autoimport.staging import tf_internals, trust
 from autoimport.staging.ours import harmless
-from autoimport.staging.reading import class_attribute
+from autoimport.staging.reading import SCALARS, class_attribute
 from autoimport.staging.sources import Source
 
 # Setters of the libraries that do no more than assign a variable: part of the graph, as in tf.function.
@@ -26,6 +30,18 @@ def assigns_variable(obj: Any, name: str) -> bool:
     """Whether the store assigns a variable of a library object."""
     raw, owner = class_attribute(type(obj), name)
     return isinstance(raw, property) and f"{owner.__module__}.{owner.__qualname__}.{name}" in _ASSIGNING
+
+
+def keeps(obj: Any, kind: type, value: Any) -> bool:
+    """Whether `obj[key] = value` does no more than that of a `kind`: containers of libraries track other values.
+
+    Those are no places of branches and loops of the graph.
+    """
+    if type(obj) is kind:
+        return True
+    if not isinstance(obj, kind) or not tf_internals.tracks_items(type(obj)) or heap.in_symbolic_body():
+        return False
+    return type(value) in SCALARS or isinstance(value, (Known, Number, tf.Tensor))
 
 
 def require_plain(obj: Any, name: str, value: Any, source: Source) -> None:

@@ -27,6 +27,7 @@ from tensorflow.python.eager.polymorphic_function import concrete_function, eage
 from tensorflow.python.framework import auto_control_deps, constant_op, func_graph, op_def_registry, ops, random_seed
 from tensorflow.python.framework import tensor as tensor_lib
 from tensorflow.python.ops import cond_v2, gen_random_ops, while_v2
+from tensorflow.python.trackable import data_structures
 from tensorflow.python.util import tf_stack, traceback_utils
 
 # Concrete values, symbolic values, graphs of functions.
@@ -37,6 +38,16 @@ FuncGraph: Any = func_graph.FuncGraph
 Cancellation: Any = cancellation.CancellationManager
 PolymorphicFunction: Any = polymorphic_function.Function
 ConcreteFunction: Any = concrete_function.ConcreteFunction
+# What a dict, or a tuple of modules, becomes as an attribute of a tf.Module; `__class__` is that of what they hold.
+DictWrapper: Any = data_structures._DictWrapper
+TupleWrapper: Any = data_structures._TupleWrapper
+# What lists and dicts become as attributes of a tf.Module or a layer: they look for layers and variables among items.
+_TRACKING = (
+    "tensorflow.python.trackable.data_structures.ListWrapper",
+    "tensorflow.python.trackable.data_structures._DictWrapper",
+    "keras.src.utils.tracking.TrackedList",
+    "keras.src.utils.tracking.TrackedDict",
+)
 
 # True in eager mode, per thread; the context object is one for the whole process.
 _context = context.context()
@@ -100,6 +111,11 @@ def operations_are_watched() -> bool:
     (`tf.debugging.enable_check_numerics`, `enable_dump_debug_info`), which says what eager code runs.
     """
     return bool(eager_function_run.RUN_FUNCTIONS_EAGERLY or _context.op_callbacks)
+
+
+def tracks_items(cls: type) -> bool:
+    """Whether a class is a list or dict that tracks what is stored to it, and keeps tensors and numbers as they are."""
+    return f"{cls.__module__}.{cls.__qualname__}" in _TRACKING
 
 
 def _keras_state() -> dict[str, Any]:

@@ -148,7 +148,7 @@ class Trace(observer.Observer):
             self._made_here(obj, "changes and then reads")
         if self.log.touches(obj):
             tail = self.log.tail(obj)
-            if type(obj) is list and type(key) is int and key < 0 and not tail:
+            if isinstance(obj, list) and type(key) is int and key < 0 and not tail:
                 key = self._mutations.position(obj, key)
             if type(key) is int and -len(tail) <= key < 0:
                 return tail[key]
@@ -209,9 +209,9 @@ class Trace(observer.Observer):
         source = self.reader.source_of(obj)
         if source is None:
             obj[key] = value
-        elif type(obj) is list and type(key) is int:
+        elif storing.keeps(obj, list, value) and type(key) is int:
             self._mutations.store(obj, source, key, value)
-        elif type(obj) is dict and type(key) in SCALARS and not self.log.hides(obj):
+        elif storing.keeps(obj, dict, value) and type(key) in SCALARS and not self.log.hides(obj):
             self.happens(f"changes {source.text}")
             self._changes(self.reader.item_source(source, key), value)
             self.log.item(obj, source, key, value)
@@ -249,8 +249,10 @@ class Trace(observer.Observer):
             at = self._cells.get(id(holder))
         else:
             at = self._space(holder) if kind == "global" else self.reader.source_of(holder)
-        if at is None or (kind == "item" and type(holder) is not dict):
+        if at is None:
             return None
+        if kind == "item" and type(holder) is not dict:
+            raise Unstageable(f"stores to an item of {at.text}, which was made outside this function")
         before = MISSING
         if kind == "cell":
             with contextlib.suppress(NameError):

@@ -36,6 +36,19 @@ def test_classes_of_values_and_functions() -> None:
     assert isinstance(function.get_concrete_function(1.0).graph, tf_internals.FuncGraph)
 
 
+def test_classes_of_tracked_containers() -> None:
+    module, layer = tf.Module(), keras.layers.Layer()
+    for holder in (module, layer):
+        holder.listed, holder.named = [1], {"a": 1}
+        assert tf_internals.tracks_items(type(holder.listed))
+        assert tf_internals.tracks_items(type(holder.named))
+    module.tupled = (tf.Module(), 1)
+    assert type(module.named) is tf_internals.DictWrapper
+    assert type(module.tupled) is tf_internals.TupleWrapper
+    assert (module.named.__class__, module.tupled.__class__) == (dict, tuple)
+    assert module.named.__wrapped__ == {"a": 1}
+
+
 def test_executing_eagerly_is_false_while_a_graph_is_built() -> None:
     seen = []
     tf.function(lambda: seen.append(tf_internals.executing_eagerly()), autograph=False)()
