@@ -660,3 +660,66 @@ def test_methods_of_dicts_that_hold_functions_and_objects() -> None:
         """,
         f="graph",
     )
+
+
+def test_methods_in_the_name_scope_of_their_module() -> None:
+    same(
+        """
+        class Dense(tf.Module):
+            def __init__(self, size):
+                super().__init__()
+                self.size, self.built, self.calls = size, False, 0
+            @tf.Module.with_name_scope
+            def __call__(self, x, bias=1.0):
+                if not self.built:
+                    self.w = tf.Variable(tf.ones([x.shape[-1], self.size]), name="w")
+                    self.built = True
+                self.calls += 1
+                return self.squash(x @ self.w + bias * self.calls)
+            @tf.Module.with_name_scope
+            def squash(self, x, *, most=9.0):
+                return tf.minimum(x, most) if tf.reduce_sum(x) > 0 else -x
+        def step(layers, x):
+            for layer in layers:
+                x = layer(x)
+            return layers[0].squash(x, most=4.0) + x
+        def main():
+            layers = [Dense(3), Dense(2)]
+            for i in range(6):
+                show(step(layers, tf.ones([2, 2]) * (i - 3)), [(layer.calls, layer.w.name) for layer in layers])
+        """,
+        step="graph",
+    )
+
+
+def test_a_dict_that_is_asked_for_single_items_while_it_is_changed() -> None:
+    same(
+        """
+        class Momentum:
+            def __init__(self):
+                self.velocity, self.counts, self.missing = {}, {}, None
+            def step(self, variables, gradients):
+                for i, (v, g) in enumerate(zip(variables, gradients)):
+                    old = self.velocity.get(i)
+                    self.velocity[i] = g if old is None else 0.9 * old + g
+                    if i not in self.counts:
+                        self.counts[i] = 0
+                    self.counts[i] += 1
+                    if i in self.counts and self.velocity.get(i) is not None:
+                        v.assign_sub(0.1 * self.velocity.get(i, 0.0) * self.counts.get(i, 5))
+                    self.missing = self.velocity.get("none", self.counts.get(i))
+        def step(optimizer, variables, x):
+            optimizer.step(variables, [x, 2.0 * x])
+            return variables[0] + variables[1]
+        def main():
+            optimizer, variables = Momentum(), [tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0])]
+            for i in range(9):
+                if i == 5:
+                    optimizer.velocity.pop(1)
+                if i == 7:
+                    optimizer.velocity["none"] = 7.0
+                show(step(optimizer, variables, tf.constant([1.0, 0.5]) * i), optimizer.velocity, optimizer.counts)
+                show(optimizer.missing)
+        """,
+        step="graph",
+    )
