@@ -69,6 +69,25 @@ UNUSED = {
 
 
 @pytest.mark.parametrize("where", UNUSED)
+def test_what_fails_fails_where_only_a_change_needs_it(where: str) -> None:
+    body = textwrap.indent(UNUSED[where].format(what="w.assign_add(tf.gather(u, k + 1))"), " " * 12)
+    first = -1.0 if where == "other branch" else 1.0
+    same(
+        f"""
+        w = tf.Variable(0.)
+        def f(u, k):
+{body}
+            return u * 2.
+        def main():
+            for k in (0, 1, 2, 3, 0, 1):
+                try: show(f(tf.constant([{first}, 2., 3., 4.]), tf.constant(k)))
+                except tf.errors.OpError as error: print(type(error).__name__)
+                show(w)
+        """
+    )
+
+
+@pytest.mark.parametrize("where", UNUSED)
 @pytest.mark.parametrize("what", ["tf.gather(u, k + 1)", "y = 6 // (3 - k) + 1", "u[:k] + u[:2]"])
 def test_what_fails_though_nobody_needs_it_fails(where: str, what: str) -> None:
     body = textwrap.indent(UNUSED[where].format(what=what), " " * 12)
