@@ -29,7 +29,8 @@ class Options:
       cache_dir: folder of converted modules; None for the user's cache folder.
       cache_size: megabytes that it may take; cache_shared: a second folder, which is only read.
       stage_after: eager calls before a function is traced, whatever it promises to save; None for the policy.
-      report: print the report after the program; report_json: write it to this file.
+      report: print the report after the program; report_json: write it to this file; report_operations: time every
+        operation for it.
       strict: a fault in autoimport raises instead of costing speed.
       pure: functions that a graph may call though their code is not converted: they only compute. effectful: functions
         that no graph may call. Dotted names; `pkg.*` means all of `pkg`.
@@ -47,6 +48,7 @@ class Options:
     stage_after: int | None = None
     report: bool = False
     report_json: str | None = None
+    report_operations: bool = False
     strict: bool = False
     pure: tuple[str, ...] = ()
     effectful: tuple[str, ...] = ()
@@ -180,6 +182,7 @@ SETTINGS = (
     Setting("stage_after", COUNT, "trace a function after this many eager calls (default: when it pays off)"),
     Setting("report", SWITCH, "print after the run what became a graph, and why the rest did not"),
     Setting("report_json", PATH, "write the report to this file"),
+    Setting("report_operations", SWITCH, "time all operations: the report tells what part of that was inside graphs"),
     Setting("strict", SWITCH, "raise when autoimport itself fails, instead of running plain Python"),
     Setting("pure", FUNCTIONS, "functions that only compute: a graph may call them although they are not converted"),
     Setting("effectful", FUNCTIONS, "functions with effects that a graph may not call, nor become"),

@@ -62,6 +62,7 @@ _LIBRARY_METHODS = {
     "value", "read_value", "scatter_nd_update", "scatter_nd_add", "scatter_update", "get_shape", "set_shape", "call",
     "compute_gradients", "get_scaled_loss", "get_unscaled_gradients", "compute_loss", "add_loss", "with_values",
 }  # fmt: skip
+_TAPES = ("GradientTape", "ForwardAccumulator")
 _LAZY_READERS = {"sum", "any", "all", "max", "min", "tuple", "list", "dict", "set", "sorted", "frozenset"}
 
 
@@ -150,12 +151,17 @@ class Effects:
                     yield target.id
 
     def _cannot_cross(self, value: gast.AST) -> bool:
-        if isinstance(value, gast.GeneratorExp):
-            return True
+        return isinstance(value, gast.GeneratorExp) or self._makes(value, *_TAPES, "TensorArray", "iter")
+
+    def is_tape(self, manager: gast.AST) -> bool:
+        """Whether a context manager records operations for their gradients."""
+        return self._makes(manager, *_TAPES)
+
+    def _makes(self, value: gast.AST, *names: str) -> bool:
         if not isinstance(value, gast.Call):
             return False
         path = self.path_of(value.func) or (value.func.id if isinstance(value.func, gast.Name) else "")
-        return path.split(".")[-1] in ("GradientTape", "ForwardAccumulator", "TensorArray", "iter")
+        return path.split(".")[-1] in names
 
     def _judge_functions(self) -> None:
         """A call of a function of the module's own is as bad as what the function does, but may still be tried."""
@@ -163,7 +169,7 @@ class Effects:
         while changed:
             changed = False
             for fn in self._contents.telling:
-                kind = min(self._worst(fn), UNKNOWN)
+                kind = min(self.worst(fn), UNKNOWN)
                 if kind > self.functions[fn.name]:
                     self.functions[fn.name] = kind
                     changed = True
@@ -178,10 +184,6 @@ class Effects:
             more = calls.pop(pending.pop(), set())
             pending.extend(more - self.repeated)
             self.repeated |= more
-
-    def is_cut(self, fn: gast.AST) -> bool:
-        """Whether a function does something that no graph can, so that as a whole it is none."""
-        return self._worst(fn) == EFFECT
 
     def path_of(self, node: gast.AST) -> str | None:
         """The dotted name that an expression stands for, by the module's imports; own classes are `.Name`."""
@@ -222,7 +224,7 @@ class Effects:
             return max((self._manager(item.context_expr) for item in node.items), key=lambda verdict: verdict.kind)
         return self._call(node) if isinstance(node, gast.Call) else Verdict()
 
-    def _worst(self, fn: gast.AST) -> int:
+    def worst(self, fn: gast.AST) -> int:
         """The worst that a function's body does, whatever its statements are."""
         worst = PLAUSIBLE
         for node in self._contents.telling[fn]:
@@ -247,6 +249,8 @@ class Effects:
         """Whether a loop over it runs in the graph, or a few times only."""
         if isinstance(iterable, (gast.Tuple, gast.List)):
             return True
+        if isinstance(iterable, gast.Subscript):
+            return self.is_short(iterable.value)
         if isinstance(iterable, gast.Attribute):
             return str(iterable.attr).endswith(("variables", "weights", "layers", "losses", "metrics"))
         if not isinstance(iterable, gast.Call):

@@ -133,7 +133,7 @@ def find_regions(tree: ast.Module, functions: list[Function], *, is_main: bool) 
         return []
     nodes = {(node.lineno, node.col_offset): node for node in walk(whole) if type(node) in naming.DEFINITIONS}
     module = partial(_module_scope, whole, effects, is_main)
-    found = _Search(effects, None, module).search(tree.body, whole.body, is_hot=False)
+    found = _Search(effects, None, module).search(tree.body, whole.body, PLAUSIBLE)
     for fn in functions:
         if fn.code is None or isinstance(fn.node, ast.Lambda) or fn.frame_calls:
             continue
@@ -142,9 +142,11 @@ def find_regions(tree: ast.Module, functions: list[Function], *, is_main: bool) 
             continue
         node: Any = nodes[fn.node.lineno, fn.node.col_offset]
         fn.long_loops = tuple((loop.lineno, loop.end_lineno) for loop in effects.long_loops(node.body))
-        is_hot = fn.pauses is not None or (may_repeat and effects.is_cut(node))
+        # What is in the way of the whole function: runs of what is better may become graphs instead of it.
+        worst = EFFECT if fn.pauses is not None else effects.worst(node) if may_repeat else PLAUSIBLE
+        obstacle = worst if worst >= UNKNOWN else PLAUSIBLE
         scope = partial(_function_scope, fn, node, effects)
-        found += _Search(effects, fn, scope).search(fn.node.body, node.body, is_hot)
+        found += _Search(effects, fn, scope).search(fn.node.body, node.body, obstacle)
     return found
 
 
@@ -225,35 +227,42 @@ class _Search:
     def __init__(self, effects: Effects, owner: Function | None, scope: Callable[[], _Scope]) -> None:
         self.effects, self.owner, self._make_scope = effects, owner, scope
         self.found: list[Region] = []
+        self.tapes = 0  # that stay open around the statements looked at
 
     @cached_property
     def scope(self) -> _Scope:
         """What is known of names: asked where there is something to cut out, and most functions have nothing."""
         return self._make_scope()
 
-    def search(self, written: list[ast.stmt], statements: list[gast.AST], is_hot: bool) -> list[Region]:
-        """The regions in a body; `is_hot` if it runs often enough to be one itself."""
-        self.block(_Block(written, written, statements), UNKNOWN, is_hot)
+    def search(self, written: list[ast.stmt], statements: list[gast.AST], obstacle: int) -> list[Region]:
+        """The regions in a body, its own statements that are better than `obstacle` among them."""
+        self.block(_Block(written, written, statements), obstacle, EFFECT)
         return self.found
 
-    def block(self, block: _Block, limit: int, is_hot: bool) -> list[Region]:
-        """Look in a block for runs of statements no worse than `limit`; return the regions made of its own ones."""
+    def block(self, block: _Block, obstacle: int, inner: int) -> list[Region]:
+        """Look in a block for runs of statements that are better than `obstacle`.
+
+        In its other statements those better than `inner` count.
+
+        Returns:
+          The regions made of the block's own statements.
+        """
         regions: list[Region] = []
-        if not is_hot:
+        if obstacle == PLAUSIBLE:
             for index in range(len(block.statements)):
-                self.inside(block.part(index, index + 1), limit, False)
+                self.inside(block.part(index, index + 1), obstacle, inner)
             return []
         verdicts = [self.judge(statement) for statement in block.statements]
         first = 0
         while first < len(verdicts):
             last = first
-            while last < len(verdicts) and verdicts[last].kind <= limit:
+            while last < len(verdicts) and verdicts[last].kind < obstacle:
                 last += 1
             if last == first:
-                self.inside(block.part(first, first + 1), limit, True)
+                self.inside(block.part(first, first + 1), obstacle, inner)
                 first += 1
                 continue
-            made = self.run(block.part(first, last), verdicts[first:last], limit)
+            made = self.run(block.part(first, last), verdicts[first:last], inner)
             if made and made[-1].end is None and last < len(verdicts):
                 blamed = verdicts[last].node or block.statements[last]
                 made[-1].end = blamed.lineno, _in_words(blamed)
@@ -270,42 +279,47 @@ class _Search:
                 return Verdict(EFFECT, returned)
         return self.effects.judge(statement, at_module_level=owner is None)
 
-    def inside(self, statement: _Block, limit: int, is_hot: bool) -> None:
-        """Look in the blocks of one statement that is in no region itself."""
+    def inside(self, statement: _Block, obstacle: int, inner: int) -> None:
+        """Look in the blocks of one statement that is in no region itself; what runs seldom has no `obstacle`."""
         (written,), (node,) = statement.written, statement.statements
         if isinstance(node, naming.DEFINITIONS):
             return
+        has_tape = isinstance(node, gast.With) and any(self.effects.is_tape(item.context_expr) for item in node.items)
+        self.tapes += has_tape
         is_loop = isinstance(node, (gast.For, gast.AsyncFor, gast.While))
         for name in ("body", "orelse", "finalbody"):
-            self.named_block(written, node, name, limit, is_hot or (is_loop and name == "body"))
+            self.named_block(
+                written, node, name, inner if obstacle or (is_loop and name == "body") else PLAUSIBLE, inner
+            )
         for name in ("handlers", "cases"):
             for part, part_node in zip(getattr(written, name, ()), getattr(node, name, ()), strict=True):
-                self.named_block(part, part_node, "body", limit, is_hot)
+                self.named_block(part, part_node, "body", inner if obstacle else PLAUSIBLE, inner)
+        self.tapes -= has_tape
 
-    def named_block(self, written: Any, node: Any, name: str, limit: int, is_hot: bool) -> None:
+    def named_block(self, written: Any, node: Any, name: str, obstacle: int, inner: int) -> None:
         statements = getattr(node, name, None)
         if isinstance(statements, list):
             container = getattr(written, name)
-            self.block(_Block(container, container, statements), limit, is_hot)
+            self.block(_Block(container, container, statements), obstacle, inner)
 
-    def run(self, run: _Block, verdicts: list[Verdict], limit: int) -> list[Region]:
-        """Make regions of a run of statements, as large as names allow."""
+    def run(self, run: _Block, verdicts: list[Verdict], inner: int) -> list[Region]:
+        """Make regions of a run of statements, as large as names allow; `inner` is for what is left over."""
         while run.statements and not _has_code(run.statements[0]):
             run, verdicts = run.part(1, len(run.statements)), verdicts[1:]
         if self.effects.weight(run.statements) < WORTH:
             for index in range(len(run.statements)):
-                self.inside(run.part(index, index + 1), limit, True)
+                self.inside(run.part(index, index + 1), inner, inner)
             return []
         crossing = self.crossing(run.statements)
         if isinstance(crossing, _Cut):
             culprit = crossing.index
-            before = self.run(run.part(0, culprit), verdicts[:culprit], limit)
+            before = self.run(run.part(0, culprit), verdicts[:culprit], inner)
             if before:
                 stuck = f"{', '.join(sorted(crossing.names))} cannot go in or out"
                 before[-1].end = run.statements[culprit].lineno, stuck
-            self.inside(run.part(culprit, culprit + 1), limit, True)
+            self.inside(run.part(culprit, culprit + 1), inner, inner)
             size = len(run.statements)
-            return before + self.run(run.part(culprit + 1, size), verdicts[culprit + 1 :], limit)
+            return before + self.run(run.part(culprit + 1, size), verdicts[culprit + 1 :], inner)
         return [self.region(run, verdicts, crossing)]
 
     def region(self, run: _Block, verdicts: list[Verdict], crossing: Crossing) -> Region:
@@ -323,9 +337,38 @@ class _Search:
         )
         self.found.append(region)
         worst = max(verdict.kind for verdict in verdicts)
-        if worst != PLAUSIBLE:
-            region.alternatives = self.block(run, worst - 1, True)
+        if self.tapes:
+            region.alternatives = self.unchained(run, verdicts)
+        if worst != PLAUSIBLE and not region.alternatives:
+            region.alternatives = self.block(run, worst, worst)
         return region
+
+    def unchained(self, run: _Block, verdicts: list[Verdict]) -> list[Region]:
+        """Parts of a run, none of whose results another one is made of, if it is none itself.
+
+        To a tape that stays open around, a graph is one operation; eager code adds up the gradients in between.
+        """
+        found: list[Region] = []
+        first, size = 0, len(run.statements)
+        for last in range(1, size + 1):
+            if last == size or self.is_chained(run.statements[first : last + 1]):
+                if (first, last) != (0, size):
+                    found += self.run(run.part(first, last), verdicts[first:last], EFFECT)
+                first = last
+        return found
+
+    def is_chained(self, run: list[gast.AST]) -> bool:
+        """Whether a statement reads what an earlier one made and others read, too, behind the run."""
+        crossing = self.crossing(run)
+        if isinstance(crossing, _Cut):
+            return True
+        results = {*crossing.results, *crossing.globals, *crossing.nonlocals}
+        made: set[str] = set()
+        for node in run:
+            if made & results & naming.loaded([node]):
+                return True
+            made |= _assigned_by(node)
+        return False
 
     # -- names -------------------------------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ def as_dict() -> dict[str, Any]:
         "sites": [_site_as_dict(site) for site in registry.all_sites()],
         "modules": [_module_as_dict(module) for module in list(registry.loaded)],
         "left_alone": dict(sorted(left_alone.items())),
+        "operations": _operations_as_dict(),
         "total_ms": round((time.perf_counter() - _started) * 1e3, 3),
     }
 
@@ -90,8 +91,8 @@ def duration(milliseconds: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 trace`, `2 traces`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """`1 trace`, `2 traces`, `2 launches`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def _site_as_dict(site: Site) -> dict[str, Any]:
@@ -115,6 +116,19 @@ def _site_as_dict(site: Site) -> dict[str, Any]:
     }
 
 
+def _operations_as_dict() -> dict[str, Any] | None:
+    executed = registry.executed
+    if executed is None:
+        return None
+    return {
+        "operations": executed.operations,
+        "operations_ms": round(executed.operations_ms, 3),
+        "graphs": executed.graphs,
+        "graphs_ms": round(executed.graphs_ms, 3),
+        "share": round(executed.share, 4),
+    }
+
+
 def _module_as_dict(module: Module) -> dict[str, Any]:
     return {
         "name": module.name,
@@ -128,7 +142,7 @@ def _table() -> list[str]:
     sites = list(registry.all_sites())
     listed = [site for site in sites if _deserves_a_row(site)]
     listed.sort(key=lambda site: (-_total_ms(site), -site.calls))
-    lines = [_summary(sites)]
+    lines = [_summary(sites), *_share()]
     if listed:
         lines += ["", _row("function", "where", "calls", "as graph", "traces", "saved")]
     for site in listed:
@@ -162,6 +176,17 @@ def _summary(sites: list[Site]) -> str:
         f"autoimport: {graphs} of {counted(len(sites), 'function')} ran as graphs; "
         f"{counted(len(modules), 'module')} ({cached} from the cache), converted in {convert}"
     )
+
+
+def _share() -> list[str]:
+    executed = registry.executed
+    if executed is None:
+        return []
+    return [
+        f"{executed.share:.0%} of the time in operations was inside graphs: {counted(executed.graphs, 'launch')} took "
+        f"{duration(executed.graphs_ms)}, {counted(executed.operations, 'operation')} outside "
+        f"{duration(executed.operations_ms)}"
+    ]
 
 
 def _row(name: str, where: str, calls: str, graph_calls: str, traces: str, saved: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -204,7 +204,7 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
         return _Joined([capture(None) for _ in names], [capture(None) for _ in names], [], diverged=True)
     before = {**left.before, **right.before}
     captured = [*(left.values or []), *(right.values or []), *left.places.values(), *right.places.values()]
-    known = known_holders(captured, [*left.places, *left.before, *right.places, *right.before])
+    known = known_holders(captured, left.before, right.before, [*left.places, *right.places])
     places = [place for place in before if not heap.is_forgotten(place, known)]
     lefts, rights = _nodes(left, places, before), _nodes(right, places, before)
     if lefts is None or rights is None:
@@ -248,10 +248,17 @@ def _after_effects(node: Node) -> Node:
     return replace(node, leaves=leaves, children=tuple(_after_effects(child) for child in node.children))
 
 
-def known_holders(nodes: Iterable[Node], places: Iterable[heap.Place]) -> Counter[int]:
-    """How many references to each object, by its id, are ours: of nodes, places, and objects that only these hold."""
-    places = {id(place): place for place in places}.values()
+def known_holders(nodes: Iterable[Node], *journaled: Iterable[heap.Place]) -> Counter[int]:
+    """How many references to each object, by its id, are ours: of nodes, places, and objects that only these hold.
+
+    Where `journaled` has the old values of its places, what is in their copies of containers is held by us, too.
+    """
+    places = {id(place): place for some in journaled for place in some}.values()
     known = Counter(id(place.holder) for place in places)
+    olds = [old for some in journaled if isinstance(some, Mapping) for place, old in some.items()
+            if isinstance(place, heap.Container)]  # fmt: skip
+    for copy in {id(old): old for old in olds}.values():
+        known.update(_parts(copy))
     objects = {id(place.holder): place.holder for place in places}
     for node in nodes:
         known.update(node.held())

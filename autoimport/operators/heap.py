@@ -209,11 +209,15 @@ def symbolic_loop() -> Iterator[None]:
 def journal() -> Iterator[Journal]:
     """Record changes while the block runs. What is not undone in it is the surrounding journal's business."""
     opened = Journal()
+    is_new = opened.graph is not body_graph()
     _state.journals.append(opened)
     try:
         yield opened
     finally:
         _state.journals.pop()
+        trace = observer.current()
+        if trace is not None and is_new:
+            trace.built(opened.graph)
         if _state.journals:
             for place, value in opened.before.items():
                 _state.journals[-1].before.setdefault(place, value)

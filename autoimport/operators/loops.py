@@ -422,7 +422,7 @@ class _Loop:
         raise _Again([unbounded(start) for start in starts], [*self.places, *new])
 
     def _new_places(self, changes: dict[heap.Place, Node], journal: heap.Journal, ends: list[Node]) -> list[heap.Place]:
-        known = known_holders([*ends, *changes.values()], [*journal.before])
+        known = known_holders([*ends, *changes.values()], journal.before)
         return [place for place in changes if not heap.is_forgotten(place, known)]
 
     def _start_of(self, place: heap.Place, before: Any, end: Node) -> Node:

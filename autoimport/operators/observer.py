@@ -87,6 +87,9 @@ class Observer(Protocol):
     def repeat(self) -> None:
         """A Python loop begins one more iteration: Unstageable when the graph has grown too large."""
 
+    def built(self, graph: Any) -> None:
+        """The graph of a branch or body is done with, perhaps in vain: Unstageable when too much has been built."""
+
     def complete(self, outputs: list[Any]) -> list[Any]:
         """See `complete` below."""
 

@@ -10,9 +10,10 @@ import os
 import types
 from typing import Any
 
+from autoimport import config
 from autoimport.operators import heap, observer
 from autoimport.operators.errors import Unstageable
-from autoimport.staging import declared, foreign, handlers, registry, sampling, tf_internals
+from autoimport.staging import declared, foreign, handlers, measuring, registry, sampling, tf_internals
 from autoimport.staging.gate import results
 from autoimport.staging.mind import Mind
 from autoimport.staging.ours import is_ours
@@ -30,6 +31,8 @@ def connect() -> None:
     tf_internals.make_autograph_leave_alone(is_ours)
     observer.convert_on_demand = foreign.on_demand
     tf_internals.hide_frames_of(os.path.dirname(autoimport.__file__))
+    if config.current().report_operations:
+        measuring.start()
 
 
 def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:

@@ -194,13 +194,8 @@ class Specialisation:
         for text, value in self.read(namespace, cells, args).items():
             then = self.seen[text]
             if isinstance(value, tf_internals.EagerTensor):
-                now = tf_internals.shape_tuple(value)
-                if isinstance(then, tuple) and len(now) == len(then) and now != then:
-                    before = changing.shapes.get(text, ())
-                    if len(before) != len(then):  # it has been of another rank
-                        before = (False,) * len(then)
-                    differs = (a is None or a != b for a, b in zip(then, now, strict=True))
-                    changing.shapes[text] = tuple(a or b for a, b in zip(before, differs, strict=True))
+                if isinstance(then, tuple):
+                    changing.note_shape(text, then, tf_internals.shape_tuple(value))
             elif type(value) is type(then) and value != then:
                 changing.numbers.add(text)
 

@@ -36,14 +36,15 @@ class Failure:
 
     reason: str
     line: int | None
+    work: int = 0
     is_too_large: bool = False
 
     @classmethod
-    def of(cls, error: BaseException, file: str) -> Failure:
-        """What an exception that ended a trace says."""
+    def of(cls, error: BaseException, file: str, work: int) -> Failure:
+        """What an exception that ended a trace says, after so many operations."""
         if isinstance(error, Unstageable):
-            return cls(error.reason, error.line or _line_in(error, file), isinstance(error, TooLarge))
-        return cls(f"{type(error).__name__}: {error}", _line_in(error, file))
+            return cls(error.reason, error.line or _line_in(error, file), work, isinstance(error, TooLarge))
+        return cls(f"{type(error).__name__}: {error}", _line_in(error, file), work)
 
 
 # Seconds that a signal may have to wait for the end of a launch.
@@ -65,6 +66,7 @@ class Mind:
         self.entered = 0
         self._deferred: tuple[Any, int, int] = (None, 0, 0)
         self._changing = Changing()
+        self._shapes: dict[str, tuple[int, ...]] = {}
         self._exact_shapes = False
         self._verdict: learned.Lesson | None = None
         if lesson is not None and lesson.is_graph:
@@ -133,8 +135,12 @@ class Mind:
             if self._without_tensors >= PYTHON_AFTER and not self._specialisations:
                 self._site.close("python")
             return False
+        self._note_shapes(args)
         if not self._policy.wants_trace():
             self._sample(frame)
+            return False
+        if self._policy.failures and not self._specialisations and self._parts_are_graphs():
+            self._leave_eager(self._site.reason or "", self._site.reason_line)
             return False
         if self._waits_for_caller(frame) or tf_internals.in_stateless_scope() or not lock.acquire(blocking=False):
             return False
@@ -152,6 +158,16 @@ class Mind:
             lock.release()
         return specialisation is not None and self._first_launch(specialisation, frame, cells, args)
 
+    def _note_shapes(self, args: tuple[Any, ...]) -> None:
+        """Learn from eager calls which dimensions of arguments change: that spares the graph for one size only."""
+        if self._exact_shapes:
+            return
+        for text, value in zip(self._site.facts.parameters, args, strict=True):
+            if type(value) is tf_internals.EagerTensor:
+                now = tf_internals.shape_tuple(value)
+                self._changing.note_shape(text, self._shapes.get(text, now), now)
+                self._shapes[text] = now
+
     def _sample(self, frame: types.FrameType) -> None:
         """Look at the second call: the first one builds layers and slots."""
         self._sampled += 1
@@ -164,6 +180,15 @@ class Mind:
                 self._leave_eager(f"too small to gain from a graph ({operations} operations)")
 
         sampling.sample(frame, report)
+
+    def _parts_are_graphs(self) -> bool:
+        """Whether regions of the site are graphs already: another trace of the whole has little to gain then."""
+        facts = self._site.facts
+        return any(
+            site.kind == "region" and site.state == "graph" and site.facts.name == facts.name
+            for site in self._site.module.sites
+            if _encloses(facts, site.facts)
+        )
 
     @property
     def is_candidate(self) -> bool:
@@ -206,10 +231,11 @@ class Mind:
             # Not without knowing the sizes: one graph for each.
             self._exact_shapes = True
             self._changing.shapes.clear()
-            specialisation = self._attempt(namespace, cells, args)
+            if specialisation.work <= policy.ANY_OPERATIONS or self._specialisations:
+                specialisation = self._attempt(namespace, cells, args)
         if isinstance(specialisation, Failure):
             if not (specialisation.is_too_large and self._policy.may_wait_longer()):
-                self._failed(specialisation.reason, specialisation.line)
+                self._failed(specialisation.reason, specialisation.line, specialisation.work)
             return None
         if not self._policy.pays(specialisation.cost):
             self._leave_eager(f"too small to gain from a graph ({specialisation.cost} operations)")
@@ -237,7 +263,7 @@ class Mind:
             interrupt = handlers.raised(error, before)
             if interrupt is not None:
                 raise handlers.Interrupted(interrupt) from None
-            failure = Failure.of(error, site.module.file)
+            failure = Failure.of(error, site.module.file, trace.work)
             # A traceback holds frames, and they hold what the program passed in.
             error.__traceback__ = error.__context__ = error.__cause__ = None
             return failure
@@ -279,10 +305,10 @@ class Mind:
         if specialisation in self._specialisations:
             self._specialisations.remove(specialisation)
 
-    def _failed(self, reason: str, line: int | None) -> None:
+    def _failed(self, reason: str, line: int | None, work: int = 0) -> None:
         site = self._site
         reason = " ".join(reason.split())[:300]
-        if self._policy.another_failure() and not self._specialisations:
+        if self._policy.another_failure(work) and not self._specialisations:
             self._leave_eager(reason, line)
             return
         site.reason, site.reason_line = reason, line

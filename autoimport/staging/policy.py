@@ -20,6 +20,10 @@ ANY_OPERATIONS = 600
 MOST_OPERATIONS = 20_000
 # What a call of a region is taken to run, whose operations cannot be counted.
 UNKNOWN_OPERATIONS = 1_500
+# Constants and the like make up to three nodes of each operation.
+NODES = 3
+# A trace that failed is made once more when eager calls have cost ten times as much.
+CAUTION = 10
 MOST_SPECIALISATIONS = 8
 MOST_FAILURES = 2
 MOST_BAILS = 5
@@ -79,13 +83,12 @@ class Policy:
     def largest_graph(self) -> int:
         """How many operations a trace may make: it shall not cost more than what has been spent eagerly.
 
-        A Python loop that is unrolled would otherwise be traced for longer than the program runs. Constants and the
-        like make up to three nodes of each operation.
+        A Python loop that is unrolled would otherwise be traced for longer than the program runs.
         """
         if self._fixed is not None or self._specialisations or self._is_known:
             return MOST_OPERATIONS
         operations = self._operations or UNKNOWN_OPERATIONS
-        return min(MOST_OPERATIONS, max(ANY_OPERATIONS, 3 * self._waited * operations // TRACE_COST))
+        return min(MOST_OPERATIONS, max(ANY_OPERATIONS, NODES * self._waited * operations // TRACE_COST))
 
     def may_wait_longer(self) -> bool:
         """After a trace that was too large: whether a larger one may be tried later, when more has been spent."""
@@ -106,12 +109,17 @@ class Policy:
             self._waited, self._wait = 0, 2 ** (self._specialisations - 1)
         return self._specialisations <= MOST_SPECIALISATIONS
 
-    def another_failure(self) -> bool:
-        """Note a failed trace; whether that is enough. What fails for one input may go for the next."""
+    def another_failure(self, work: int = 0) -> bool:
+        """Note a trace that failed after so many operations; whether that is enough.
+
+        What fails for one input may go for the next, but most of the time it does not.
+        """
         self.failures += 1
-        self._waited = 0 if self._fixed is None else self._waited
-        if self._is_known and not self._specialisations:
-            self._wait, self._is_known = self._usual_wait, False
+        if self._fixed is None:
+            self._waited = 0
+            if not self._specialisations:
+                calls = CAUTION * TRACE_COST * work // (NODES * (self._operations or UNKNOWN_OPERATIONS))
+                self._wait, self._is_known = max(self._usual_wait, calls), False
         return self.failures >= MOST_FAILURES
 
     def another_bail(self) -> bool:

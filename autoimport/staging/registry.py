@@ -34,6 +34,34 @@ class Launches:
     count: int = 0
 
 
+@dataclass
+class Executed:
+    """What the runtime has executed: how many operations and graphs, and the milliseconds that they took."""
+
+    operations: int = 0
+    operations_ms: float = 0.0
+    graphs: int = 0
+    graphs_ms: float = 0.0
+
+    def add(self, is_graph: bool, milliseconds: float) -> None:
+        """One more."""
+        if is_graph:
+            self.graphs += 1
+            self.graphs_ms += milliseconds
+        else:
+            self.operations += 1
+            self.operations_ms += milliseconds
+
+    @property
+    def share(self) -> float:
+        """The part of the time that was inside graphs."""
+        return self.graphs_ms / max(self.graphs_ms + self.operations_ms, 1e-9)
+
+
+# Where `measuring` counts; None if nobody has asked for it.
+executed: Executed | None = None
+
+
 @dataclass(eq=False)
 class Site:
     """One function (later: region) of a converted module, and what has become of it.

@@ -33,6 +33,16 @@ class Changing:
     shapes: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     numbers: set[str] = field(default_factory=set)
 
+    def note_shape(self, text: str, then: tuple[int | None, ...], now: tuple[int, ...]) -> None:
+        """A tensor had the shape `then`, with None for what is known to change, and has the shape `now`."""
+        if len(now) != len(then) or now == then:
+            return
+        before = self.shapes.get(text, ())
+        if len(before) != len(then):  # it has been of another rank
+            before = (False,) * len(then)
+        differs = (a is None or a != b for a, b in zip(then, now, strict=True))
+        self.shapes[text] = tuple(a or b for a, b in zip(before, differs, strict=True))
+
 
 @dataclass(frozen=True, eq=False)
 class Source:

@@ -192,6 +192,11 @@ def size_of_current_graph() -> int:
     return int(graph.version) + 10 * len(graph._functions)
 
 
+def size_of(graph: Any) -> int:
+    """How many operations are in a graph."""
+    return int(graph.version)
+
+
 def is_called_once(graph: Any) -> bool:
     """Whether what is being made runs once in each run of `graph`: not in a branch, a loop, or a vectorized body."""
     return ops.get_default_graph() is graph and "loop_body" not in graph.get_name_scope()
@@ -496,6 +501,21 @@ def run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes) -> Any:
     return pywrap_tfe.TFE_Py_Execute(
         _context._handle, _context.device_name, name, inputs, ("executor_type", "", "config_proto", config), outputs
     )
+
+
+def is_function(name: str) -> bool:
+    """Whether what the runtime executes by this name is a graph; operations have names of their own."""
+    return bool(_context.has_function(name))
+
+
+# The entries of the runtime by which Python executes operations and graphs, and which argument is the name.
+_EXECUTES = {"TFE_Py_FastPathExecute": 1, "TFE_Py_Execute": 2, "TFE_Py_ExecuteCancelable": 2}
+
+
+def wrap_executions(wrap: Callable[[Callable[..., Any], int], Callable[..., Any]]) -> None:
+    """Replace each entry of the runtime by `wrap(entry, place)`: TensorFlow's modules look it up at every call."""
+    for name, place in _EXECUTES.items():
+        setattr(pywrap_tfe, name, wrap(getattr(pywrap_tfe, name), place))
 
 
 def cancellable(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes) -> Callable[[Any], Any]:

@@ -46,6 +46,8 @@ from autoimport.staging.reading import CONTAINERS, SCALARS, Reader
 from autoimport.staging.results import ResultPlan
 from autoimport.staging.sources import Changing, Source
 
+# How often the body of a loop is built, most of the time: once to learn its types, and once with these.
+_ATTEMPTS = 2
 _IMMUTABLE = frozenset({str, bytes, range})
 
 
@@ -73,6 +75,7 @@ class Trace(observer.Observer):
         largest: int,
     ) -> None:
         self._largest = largest
+        self.work = 0  # operations in the graphs of branches and bodies, those built in vain among them
         self._graph: Any = None
         self.log = Log()
         self.reader = Reader(lambda: self._graph, changing, self.log.touches)
@@ -348,6 +351,11 @@ class Trace(observer.Observer):
         # In a branch or body the loop grows an inner graph; the outermost one alone would not see it.
         if tf_internals.size_of_current_graph() > self._largest:
             raise TooLarge(f"unrolls a Python loop into more than {self._largest} operations", "loop over tf.range")
+
+    def built(self, graph: Any) -> None:
+        self.work += tf_internals.size_of(graph)
+        if self.work > _ATTEMPTS * self._largest:
+            raise TooLarge(f"needs more than {_ATTEMPTS * self._largest} operations to build its branches and loops")
 
     def complete(self, outputs: list[Any]) -> list[Any]:
         kept = inspection.keep_what_can_fail(tf.compat.v1.get_default_graph(), outputs)

@@ -346,3 +346,43 @@ def test_a_structure_that_changes() -> None:  # TYP-10, T4
     check(structure_changes, (tf.constant(1), X), (tf.constant(3), X))
     check(structure_changes, (tf.constant(0), X), function=False)
     check(list_grows, *COUNTS, session=True)
+
+
+# Containers that an iteration makes, changes, and puts into others ----------------------------------------------------------
+
+
+def same_with(beam, x):
+    same = dict(beam)
+    same["score"] = same["score"] + x
+    return same
+
+
+def dicts_in_a_list_of_each_iteration(items, x):
+    beam = {"score": x, "length": tf.constant([1])}
+    counts = {"seen": 0}
+    for v in items:
+        counts["seen"] += 1
+        if v == 1:
+            beam["score"] = beam["score"] * 2
+            continue
+        candidates = [same_with(beam, v)]
+        for k in tf.range(v):
+            if k == 1:
+                continue
+            candidates.append(same_with(beam, k))
+        beam = {key: tf.concat([c[key] for c in candidates], 0)[:3] for key in beam}
+    return beam, counts
+
+
+def kept_dict_in_a_list_of_each_iteration(items, x):
+    kept = {"score": x}
+    for v in items:
+        holders = [kept]
+        for k in tf.range(v):
+            holders[0]["score"] = holders[0]["score"] + k
+    return kept
+
+
+def test_dicts_that_an_iteration_makes_and_holds_in_a_list() -> None:
+    for program in (dicts_in_a_list_of_each_iteration, kept_dict_in_a_list_of_each_iteration):
+        check(program, *[(tf.range(n), tf.constant([2])) for n in (0, 1, 4)])

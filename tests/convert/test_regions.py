@@ -222,7 +222,7 @@ def test_an_effect_ends_a_run(effect: str) -> None:
 PLAUSIBLE = [
     "x.value = a", "x[0] = a", "del x[0]", "bag.append(float(a))", "print(f'{a:.3f}')", "assert a > 0, 'negative'",
     "if a > 0: print(a)", "for v in (1, 2): a += v", "for g, v in zip(grads, vs): v.assign_sub(g)",
-    "for i in tf.range(n): a += i", "while tf.reduce_any(a > 0): a -= 1", "if a < 0: raise ValueError('low')",
+    "for i in tf.range(n): a += i", "for i in tf.where(a)[:, 0]: a += i", "while tf.reduce_any(a > 0): a -= 1", "if a < 0: raise ValueError('low')",
     "with tf.device('cpu'): a = a + 1", "for v in model.trainable_variables: v.assign(a)", "own(a)", "loss_fn(a, x)",
     "math.sqrt(a)", "metric.update_state(a)", "for i in (1, 2):\n        if i: break", "x = a if x else int(a)",
 ]  # fmt: skip
@@ -293,6 +293,25 @@ def test_below_a_tape_that_must_stay_open_the_statements_inside_are_regions() ->
     assert [(5, 5), (7, 7), (9, 9)] == lines(regions(body))
 
 
+def test_below_an_open_tape_a_run_has_parts_whose_results_are_not_made_of_one_another() -> None:
+    body = """
+        import time
+        for x in data:
+            with tf.GradientTape() as tape:
+                h = tf.add(x, 1)
+                a = tf.add(h, 1)
+                b = tf.add(a, 2)
+                c = tf.add(b, a)
+                time.time()
+                loss = tf.add(a, c)
+            g = tape.gradient(loss, x)
+    """
+    # `h` and `b` are read within their part only, `a` and `c` behind it
+    assert [(5, 8), (5, 6), (7, 8), (10, 10)] == lines(regions(body))
+    without = body.replace("tf.GradientTape() as tape", "tf.name_scope('s')").replace("tape.", "tf.")
+    assert [(5, 8), (10, 10), (11, 11)] == lines(regions(without))
+
+
 def test_the_body_of_a_generator_is_cut_at_its_yields() -> None:
     body = "def g(x):\n    a = tf.add(x, 1)\n    yield a\n    b = tf.add(a, 1)\n    yield b\n"
     assert [(2, 2), (4, 4)] == lines(regions(body))
@@ -316,6 +335,19 @@ def test_a_function_that_can_be_no_graph_as_a_whole_has_regions_if_it_is_called_
     assert [] == lines(regions(TIMED + "step(1)\n"))
     assert [] == lines(regions(TIMED.replace("step", "main") + "for x in data:\n    main(x)\n"))
     assert [] == lines(regions(TIMED.replace("time.time()", "0") + "for x in data:\n    step(x)\n"))
+
+
+def test_a_function_with_something_unknown_has_regions_without_it() -> None:
+    body = """
+def step(x):
+    a = tf.add(x, 1)
+    b = tf.add(a, x)
+    return unknown.thing(b)
+for x in data:
+    step(x)
+"""
+    assert [(3, 4)] == lines(regions(body))
+    assert [] == lines(regions(body.replace("unknown.thing", "own") + "def own(x): return x"))
 
 
 def test_coroutines_have_regions_between_their_waits() -> None:

@@ -101,7 +101,20 @@ def test_json_has_one_entry_for_each_site_and_module(module: Module, tmp_path: P
             }
         ],
         "left_alone": {},
+        "operations": None,
     }
+
+
+def test_the_share_of_graphs_in_the_time_of_operations_is_told(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    executed = registry.Executed()
+    executed.add(True, 30.0)
+    for _ in range(5):
+        executed.add(False, 2.0)
+    monkeypatch.setattr(registry, "executed", executed)
+    counts = {"operations": 5, "operations_ms": 10.0, "graphs": 1, "graphs_ms": 30.0, "share": 0.75}
+    assert counts == report.as_dict()["operations"]
+    told = "75% of the time in operations was inside graphs: 1 launch took 30 ms, 5 operations outside 10 ms"
+    assert told in table()
 
 
 def test_function_without_a_form_is_eager_for_the_reason_of_its_facts(

@@ -59,6 +59,19 @@ def test_a_trace_may_make_what_is_always_worth_a_try(reckoning: None) -> None:
     assert unknown.largest_graph() > 3 * policy.UNKNOWN_OPERATIONS
 
 
+def test_a_trace_that_failed_late_is_made_again_when_ten_times_as_much_has_been_spent(reckoning: None) -> None:
+    site = Policy(has_loop=True)
+    site.is_worthwhile(2000)
+    first_trace(site)
+    assert not site.another_failure(work=3 * 2000)
+    assert first_trace(site) == 10 * policy.TRACE_COST + 1
+    early = Policy(has_loop=True)
+    early.is_worthwhile(2000)
+    first_trace(early)
+    assert not early.another_failure(work=10)
+    assert first_trace(early) == policy.TRACE_COST_WITH_LOOP + 1
+
+
 def test_few_operations_are_no_gain(reckoning: None) -> None:
     site = Policy(has_loop=False)
     assert not site.is_worthwhile(policy.LEAST_OPERATIONS - 1)
@@ -132,7 +145,7 @@ def test_a_graph_is_used_from_the_call_after_the_eager_ones() -> None:
     assert (site.calls, site.graph_calls, site.traces) == (6, 3, 1)
 
 
-def test_a_changing_dimension_is_traced_once_more_only() -> None:
+def test_a_dimension_that_changes_from_eager_call_to_call_has_one_graph() -> None:
     ours = same(
         """
         def f(x):
@@ -142,7 +155,34 @@ def test_a_changing_dimension_is_traced_once_more_only() -> None:
         """,
         f="graph",
     )
+    assert ours.sites["f"].traces == 1
+
+
+def test_a_changing_dimension_of_what_is_no_argument_is_traced_once_more_only() -> None:
+    ours = same(
+        """
+        def f(xs):
+            return tf.sin(xs[0]) * 2
+        def main():
+            for i in range(1, 9): show(f([tf.ones(i)]))
+        """,
+        f="graph",
+    )
     assert ours.sites["f"].traces == 2
+
+
+def test_where_changing_dimensions_are_in_the_way_there_is_a_graph_for_each_size() -> None:
+    ours = same(
+        """
+        def f(x):
+            return tf.sin(x) * [1.0, 2.0, 3.0][x.shape[0]]
+        def main():
+            for _ in range(3):
+                for i in (1, 2): show(f(tf.ones(i)))
+        """,
+        f="graph",
+    )
+    assert ours.sites["f"].graph_calls >= 3
 
 
 def test_a_changing_number_is_traced_once_more_at_most() -> None:
@@ -176,6 +216,45 @@ def test_a_refused_function_stays_eager_and_says_which_line_stood_in_the_way() -
         site.reason,
         site.reason_line,
     )
+
+
+def test_a_function_whose_part_is_a_graph_is_not_traced_again() -> None:
+    program = """
+    import zlib
+    def mean_and_mark(x):
+        total = tf.constant(0.0)
+        for i in tf.range(3):
+            if tf.reduce_sum(x[i]) > 1.0:
+                total = total + tf.reduce_max(x[i])
+        total = tf.sqrt(total + 1.0)
+        return total, zlib.crc32(str(float(total)).encode())
+    def main():
+        for i in range(8):
+            show(mean_and_mark(tf.reshape(tf.range(6.0) * (0.1 * i), [3, 2])))
+    """
+    ours = same(program, mean_and_mark="eager")
+    site = ours.sites["mean_and_mark"]
+    (region,) = [each for each in site.module.sites if each.kind == "region" and each.facts.name == site.facts.name]
+    assert (1, "graph", site.facts.line + 1) == (site.traces, region.state, region.facts.line)
+    assert site.reason.startswith("a text made of symbolic values is needed")
+    assert region.graph_calls >= 6
+
+
+def test_branches_and_loops_are_not_built_for_longer_than_the_program_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = """
+    def grow(x):
+        for row in x:
+            x = tf.concat([x, row[None]], 0)
+            if tf.reduce_sum(row) > 3.0:
+                x = x * 2.0
+        return x
+    def main():
+        for i in range(6): show(grow(tf.ones([i + 1, 2])))
+    """
+    same(program, grow="graph")
+    monkeypatch.setattr("autoimport.staging.policy.MOST_OPERATIONS", 10)
+    ours = same(program, grow="eager")
+    assert "needs more than 20 operations to build its branches and loops" == ours.sites["grow"].reason
 
 
 def test_an_inner_function_does_not_wait_for_a_caller_that_is_called_once() -> None:
@@ -215,6 +294,7 @@ def test_a_loop_that_would_make_a_huge_graph_stays_python() -> None:
 
 def test_a_call_that_goes_back_to_eager_again_and_again_ends_that_way_and_says_why() -> None:
     program = """
+    import time
     w = tf.Variable([1.0, 2.0])
     def two(x):
         y = tf.tanh(x * w + 1.0)
@@ -226,7 +306,7 @@ def test_a_call_that_goes_back_to_eager_again_and_again_ends_that_way_and_says_w
     def main():
         for i in range(9):
             with tf.GradientTape() as tape:
-                loss = two(tf.constant([0.1 * i, 1.0]))[1] * 2.0
+                loss = two(tf.constant([0.1 * i + 0.0 * time.time(), 1.0]))[1] * 2.0  # no region
             show(tape.gradient(loss, w))
             attempt(lambda: positive(tf.constant([1.0 - i])))
     """
@@ -234,6 +314,33 @@ def test_a_call_that_goes_back_to_eager_again_and_again_ends_that_way_and_says_w
     reason = "must run eagerly too often (a gradient tape is open around it, and its results depend on one another)"
     assert ours.sites["two"].reason == reason
     assert ours.sites["positive"].reason.startswith("must run eagerly too often (a check in the graph fails: ")
+
+
+def test_under_a_tape_that_stays_open_parts_are_graphs_where_the_whole_must_run_eagerly() -> None:
+    program = """
+    import time
+    w = tf.Variable([1.0, 2.0])
+    def main():
+        for i in range(16):
+            terms = []
+            with tf.GradientTape() as tape:
+                for k in range(3):
+                    hidden = tf.tanh(w * (0.1 * i + k) + 1.0)
+                    y = tf.math.log_softmax(hidden * 2.0)
+                    p = tf.exp(y)
+                    time.time()
+                    terms.append(-tf.reduce_sum(p * y) + y[0])
+                loss = tf.add_n(terms)
+            show(loss, tape.gradient(loss, w))
+    """
+    ours = same(program)
+    (module,) = {id(site.module): site.module for site in ours.sites.values()}.values()
+    whole, part = sorted(
+        (s for s in module.sites if s.kind == "region"), key=lambda s: (s.facts.line, -s.facts.end_line)
+    )[:2]
+    assert (whole.facts.end_line, "eager") == (whole.facts.line + 2, whole.state)
+    assert (part.facts.end_line, "graph") == (part.facts.line + 1, part.state)
+    assert part.graph_calls > 20
 
 
 def test_what_a_long_graph_prints_is_not_held_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -427,6 +427,29 @@ def test_the_size_of_the_graph_under_construction_is_known_without_counting() ->
         assert before + 2 == tf_internals.size_of_current_graph()
 
 
+def test_every_operation_and_launch_goes_through_an_entry_that_can_be_wrapped(monkeypatch) -> None:
+    names: list[str] = []
+
+    def wrap(execute: Callable[..., object], place: int) -> Callable[..., object]:
+        def noting(*args: object) -> object:
+            names.append(args[place].decode() if isinstance(args[place], bytes) else str(args[place]))
+            return execute(*args)
+
+        return noting
+
+    for name in tf_internals._EXECUTES:  # to be put back
+        monkeypatch.setattr(tf_internals.pywrap_tfe, name, getattr(tf_internals.pywrap_tfe, name))
+    squared = tf.function(lambda x: x * x, autograph=False)
+    one = tf.constant(1.0)
+    concrete = squared.get_concrete_function(one)
+    tf_internals.wrap_executions(wrap)
+    tf.sin(one) + one
+    squared(one)
+    tf.raw_ops.PartitionedCall(args=[one], Tout=[tf.float32], f=concrete)
+    assert ["Sin", "AddV2", "PartitionedCall"] == [name for name in names if not tf_internals.is_function(name)]
+    assert 4 == len(names)
+
+
 def test_seeds_and_random_operations_are_asked_for_in_another_place() -> None:
     tf.random.set_seed(3)
     seeds, made = [], []
