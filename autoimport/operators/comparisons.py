@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -222,7 +223,7 @@ def _same(x: Any, y: Any) -> bool:
     trace = observer.current()
     if trace is None or type(x) in _SINGLETONS or type(y) in _SINGLETONS:
         return x is y
-    if isinstance(x, _VALUES) or isinstance(y, _VALUES):
+    if any(isinstance(value, _VALUES) and not isinstance(value, enum.Enum) for value in (x, y)):
         if type(x) is type(y) and x == y and not (type(x) is int and -5 <= x <= 256):
             refuse("`is` on numbers or strings, which Python may share or not")
         return x is y

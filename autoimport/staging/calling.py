@@ -140,8 +140,8 @@ class Caller:
             if any(not t.shape.is_fully_defined() for t in tf.nest.flatten((args, kwargs)) if isinstance(t, tf.Tensor)):
                 raise Unstageable("calls a tf.function with a tensor of unknown shape")
             ours = observer.observe(None)
-            try:
-                return fn(*self.export(args), **self.export(dict(kwargs)))
+            try:  # with the very numbers that it gets from eager code, which it tells apart
+                return fn(*self.export(args, False), **self.export(dict(kwargs), False))
             finally:
                 observer.observe(ours)
         if isinstance(fn, (types.BuiltinFunctionType, types.MethodWrapperType)):

@@ -15,7 +15,7 @@ from autoimport.operators import heap, text
 from autoimport.operators.access import item, iterate, set_item
 from autoimport.operators.calls import call
 from autoimport.operators.errors import Unstageable
-from autoimport.staging.log import Held, Log
+from autoimport.staging.log import MISSING, Held, Log
 from autoimport.staging.reading import SCALARS, Reader
 from autoimport.staging.sources import Source
 
@@ -50,6 +50,26 @@ class Mutations:
             return seen(self, obj, source, *args, **kwargs)
         if not kwargs and (method in _BLIND[type(obj)] or method in ("append", "extend")):
             return self._blindly(obj, source, method, *args)
+        return None
+
+    def look(self, obj: Any, method: str, args: tuple[Any, ...]) -> tuple[Any] | None:
+        """The result of `obj.method(*args)`, in a tuple, where it tells of one key of an old dict, or of the length of
+        an old list, as the trace has changed them; None for all else."""
+        source = self._reader.source_of(obj)
+        if source is None or self._log.hides(obj):
+            return None
+        if method == "__len__" and type(obj) is list and self._log.tail(obj):
+            return (self._reader.size(obj, source) + call(len, self._log.tail(obj)),)
+        if type(obj) is not dict or not args or type(args[0]) not in SCALARS:
+            return None
+        if method == "__contains__":
+            is_new = self._log.read("item", obj, args[0]) is not MISSING
+            return (is_new or self._reader.has_key(obj, source, args[0]),)
+        if method == "get":
+            try:
+                return (item(obj, args[0]),)
+            except KeyError:
+                return args[1:] or (None,)
         return None
 
     def _blindly(self, obj: Any, source: Source, method: str, *args: Any) -> tuple[Any]:

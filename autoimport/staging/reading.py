@@ -543,13 +543,24 @@ class Reader:
             return list(obj)
         raise Unstageable(f"walks over the set {source.text}")
 
-    def length(self, obj: Any) -> int:
+    def length(self, obj: Any) -> Any:
         """`len(obj)` of a builtin container."""
         source = self.source_of(obj)
-        if source is not None:
-            self._untouched(obj, source)
-            self.builder.require(source, f"len({{v}}) == {len(obj)}", f"had {len(obj)} items")
-        return len(obj)
+        if source is None:
+            return len(obj)
+        self._untouched(obj, source)
+        return self.size(obj, source)
+
+    def size(self, obj: Any, source: Source) -> Any:
+        """How many items are in what is at `source`: a host value, where that has changed before."""
+        return self.wrap(len(obj), source.child("len({parent})", f"len({source.text})"))
+
+    def has_key(self, obj: dict[Any, Any], source: Source, key: Any) -> bool:
+        """`key in obj`."""
+        is_there = key in obj
+        test = f"({self.builder.constant(key)} in {{v}}) is {is_there}"
+        self.builder.require(source, test, f"{'had' if is_there else 'had no'} {key!r}"[:100])
+        return is_there
 
     def _untouched(self, obj: Any, source: Source) -> None:
         if self._touched(obj):

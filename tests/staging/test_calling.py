@@ -723,3 +723,19 @@ def test_a_dict_that_is_asked_for_single_items_while_it_is_changed() -> None:
         """,
         step="graph",
     )
+
+
+def test_a_tf_function_gets_the_numbers_that_eager_code_gives_it() -> None:
+    same(
+        """
+        @tf.function
+        def power(x, n, negate=False):
+            show(x.shape, n, negate)
+            return -(x ** n) if negate else x ** n
+        def f(x, k):
+            return power(x, k % 3) + power(x, 2, negate=k % 2 == 0) * k
+        def main():
+            for k in range(7): show(f(tf.constant([2.0, 3.0]), k))
+        """,
+        f="graph",
+    )

@@ -102,3 +102,53 @@ def test_what_a_container_hands_out_is_the_programs_own() -> None:
     )
     graphs = [site for site in ran.sites.values() if site.state == "graph"]
     assert len(graphs) >= len(finds) - 1, "the first may wait for main to be one"
+
+
+def test_the_length_of_a_list_that_grows_is_no_new_graph() -> None:
+    ran = same(
+        """
+        history = []
+        class C:
+            def __init__(self): self.losses = []
+            def gate(self, x):
+                self.losses.append(tf.reduce_sum(x))
+                return x * 2.0 if len(self.losses) > 3 else x * len(self.losses)
+        def step(x):
+            n = len(history)
+            history.append(n)
+            return tf.reduce_sum(x) * n + len(history)
+        def main():
+            c = C()
+            for k in range(9): show(step(tf.ones([2])), c.gate(tf.ones([2]) * k), history, c.losses)
+        """,
+        step="graph",
+        **{"C.gate": "graph"},
+    )
+    assert ran.sites["step"].traces <= 3
+
+
+def test_a_key_is_asked_for_behind_the_changes_of_the_same_call() -> None:
+    same(
+        """
+        table, counts, shadow = {}, {}, {}
+        def cached(x, key):
+            if key not in table:
+                table[key] = tf.reduce_sum(x) * len(key)
+            return table[key] + x
+        def count(x, key):
+            counts[key] = counts.get(key, 0) + 1
+            return tf.reduce_sum(x) * counts[key] + counts.get("other", 0.5)
+        def average(values):
+            for i, v in enumerate(values):
+                shadow[i] = 0.5 * shadow[i] + 0.5 * v if i in shadow else v + 0.0
+            return shadow
+        def main():
+            for k in range(8):
+                x, key = tf.constant([1.0, 2.0]) * k, "ab"[: k % 2 + 1]
+                show(cached(x, key), count(x, key), average([x[0], x[1]]), counts, table)
+                if k == 5: counts["other"] = 9; table.clear()
+        """,
+        cached="graph",
+        count="graph",
+        average="graph",
+    )

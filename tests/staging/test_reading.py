@@ -404,3 +404,25 @@ def test_a_metaclass_is_obeyed() -> None:
             for i in range(4): show(f(tf.ones(1)))
         """
     )
+
+
+def test_members_of_an_enum_of_numbers_or_strings_have_an_identity() -> None:
+    same(
+        """
+        import enum
+        class Mode(enum.IntEnum):
+            A = 1
+            B = 2
+        class Kind(str, enum.Enum):
+            X = "x"
+            Y = "y"
+        def f(x, mode, kind):
+            if mode is Mode.A: x = x * 2.0 + mode
+            elif mode == 2: x = x + mode.value
+            if kind is Kind.X: x = -x
+            return x * 3.0 if kind == "y" else x
+        def main():
+            for k in range(6): show(f(tf.constant(2.0), [Mode.A, Mode.B][k % 2], [Kind.X, Kind.Y, "x"][k % 3]))
+        """,
+        f="graph",
+    )
