@@ -65,6 +65,10 @@ def item(obj: Any, key: Any) -> Any:
         obj = lists.stand_in(obj)
     if isinstance(obj, lists.TensorList) or indexing.is_symbolic_key(key):
         return indexing.item(obj, key)
+    if type(key) is not str and key.__class__ is str:
+        from autoimport.operators.text import each  # which reads by way of this module
+
+        return each(key, lambda string: item(obj, string))
     trace = observer.current()
     if trace is None:
         return obj[key]

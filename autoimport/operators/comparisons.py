@@ -18,6 +18,7 @@ from autoimport.operators.checks import refuse
 from autoimport.operators.numbers import Known, Number
 from autoimport.operators.ranges import SymbolicRange
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.text import Text, equal
 from autoimport.operators.undefined import MaybeNone
 
 _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type})
@@ -29,6 +30,8 @@ def eq(x: Any, y: Any) -> Any:
     """`x == y`."""
     if type(x) in _SCALARS and type(y) in _SCALARS:
         return x == y
+    if type(x) is Text or type(y) is Text:
+        return equal(x, y)
     if is_symbolic(x) or is_symbolic(y):
         return _tensors(x, y, operator.eq, tf.raw_ops.Equal, False)
     if _are_sequences(x, y):
@@ -40,6 +43,8 @@ def ne(x: Any, y: Any) -> Any:
     """`x != y`."""
     if type(x) in _SCALARS and type(y) in _SCALARS:
         return x != y
+    if type(x) is Text or type(y) is Text:
+        return logic.not_(equal(x, y))
     if is_symbolic(x) or is_symbolic(y):
         return _tensors(x, y, operator.ne, tf.raw_ops.NotEqual, True)
     if _are_sequences(x, y):

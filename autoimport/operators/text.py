@@ -129,6 +129,35 @@ def _needed() -> NoReturn:
     refuse("a text made of symbolic values is needed while the graph is built", "only print, store or return it")
 
 
+def whichever(x: str | None, y: str | None) -> str | None:
+    """The one of two strings that a condition has chosen."""
+    return y if x is None else x
+
+
+# Conditions that choose are nested deeper than this only by a loop, which adds some each time it is built.
+_DEEPEST_CHOICE = 3
+
+
+def each(text: Any, use: Callable[[str], Any], depth: int = 0) -> Any:
+    """`use` of a string; of each of several that conditions choose from, in branches on these."""
+    if type(text) is not Text:
+        return use(text)
+    first, second = text.args if text.fn is whichever else (None, None)
+    if not (isinstance(first, MaybeNone) and isinstance(second, MaybeNone)) or depth == _DEEPEST_CHOICE:
+        _needed()
+    from autoimport.operators.conditionals import if_exp  # which knows of this class, to join what branches end with
+
+    return if_exp(first.present, lambda: each(first.value, use, depth + 1), lambda: each(second.value, use, depth + 1))
+
+
+def equal(x: Any, y: Any) -> Any:
+    """`x == y`, one of which is a `Text`."""
+    text, other = (x, y) if type(x) is Text else (y, x)
+    if type(other) is not str:
+        return False if type(other) in PLAIN else _needed()
+    return each(text, lambda string: string == other)
+
+
 def later(fn: Callable[..., Any], *args: Any, how: Callable[[Any], str] | None = None) -> Any:
     """`fn(*args)`, a pure function that makes a string: now, or as a `Text` where an argument is not known yet.
 

@@ -22,7 +22,7 @@ from autoimport.operators.lists import Leaf as ItemLeaf
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.structures import Leaf, Node, as_number, build_container, capture, describe, fits, variant
-from autoimport.operators.text import Text
+from autoimport.operators.text import Text, whichever
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, Undefined
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), tf.DType, tf.TensorShape)
@@ -145,7 +145,7 @@ class Unifier:
         with contextlib.suppress(Mismatch):
             if left.kind == right.kind == "container":
                 return self._containers(name, left, right)
-        fn, nothing = Node("constant", value=_whichever), Node("constant")
+        fn, nothing = Node("constant", value=whichever), Node("constant")
         label = (Text, (0, 1, 2))
         return self._containers(
             name,
@@ -187,10 +187,6 @@ class Unifier:
 
 def _is_text(node: Node) -> bool:
     return type(node.value) is str if node.kind == "constant" else node.kind == "container" and node.label[0] is Text
-
-
-def _whichever(x: str | None, y: str | None) -> str | None:
-    return y if x is None else x
 
 
 # Lists that differ in length: their items become a TensorList, the only item of the Python list (see lists.py).

@@ -555,6 +555,13 @@ class Reader:
         """How many items are in what is at `source`: a host value, where that has changed before."""
         return self.wrap(len(obj), source.child("len({parent})", f"len({source.text})"))
 
+    def truth(self, obj: Any) -> bool:
+        """`bool(obj)` of a builtin container."""
+        source = self.source_of(obj)
+        if source is not None:
+            self.builder.require(source, f"(not {{v}}) is {not obj}", f"was {'not ' if obj else ''}empty")
+        return bool(obj)
+
     def has_key(self, obj: dict[Any, Any], source: Source, key: Any) -> bool:
         """`key in obj`."""
         is_there = key in obj

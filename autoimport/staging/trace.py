@@ -295,6 +295,8 @@ class Trace(observer.Observer):
             seen = self._mutations.look(owner, method, args)
             if seen is not None:
                 return seen[0]
+        if fn is bool and args and isinstance(args[0], CONTAINERS) and not self.log.touches(args[0]):
+            return self.reader.truth(args[0])
         result = acts.make(fn, args, kwargs, self.reader)
         if result is not acts.NOT_AN_ACT:
             return result

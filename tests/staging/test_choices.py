@@ -112,3 +112,41 @@ def f(x):
     return total, total * 2
 """
     held(body, "f")
+
+
+def test_a_string_that_a_condition_has_chosen_is_compared_and_looked_up() -> None:
+    same(
+        """
+        weights = {"pos": 2.0, "neg": -1.0}
+        def classify(x):
+            if x > 0.0: kind = "pos"
+            elif x < 0.0: kind = "neg"
+            else: kind = "zero"
+            if kind == "pos": return x * 2.0, kind
+            if kind != "zero": x = x - 1.0
+            return x, kind
+        def weighted(x):
+            return x * weights["pos" if x > 0.0 else "neg"]
+        def matched(x):
+            mode = "sum" if tf.reduce_sum(x) > 2.0 else "max"
+            match mode:
+                case "sum": return tf.reduce_sum(x)
+                case "max" | "min": return tf.reduce_max(x)
+            return x
+        def member(x):
+            s = "ab" if x > 1.0 else "cd"
+            return x + 1.0 if s in ("cd", "ef") else x - 1.0, s == None, s == 3
+        def missing(x):
+            return x * {"pos": 3.0}["pos" if x > -2.0 else "neg"]
+        def main():
+            for k in (0.0, 1.0, -1.0, 5.0, -3.0):
+                x = tf.constant(k)
+                show(classify(x), weighted(x), matched(tf.stack([x, 1.0])), member(x))
+                attempt(missing, x)
+        """,
+        classify="graph",
+        weighted="graph",
+        matched="graph",
+        member="graph",
+        missing="graph",
+    )

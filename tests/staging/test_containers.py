@@ -152,3 +152,22 @@ def test_a_key_is_asked_for_behind_the_changes_of_the_same_call() -> None:
         count="graph",
         average="graph",
     )
+
+
+def test_whether_a_container_is_empty_is_all_that_its_truth_tells() -> None:
+    same(
+        """
+        class Node:
+            def __init__(self, value, *children): self.value, self.children, self.names = tf.constant(value), children, []
+        def f(node):
+            if not node.children: return node.value * 2.0 + 1.0
+            if node.names and len(node.children) > 1: return node.value * 3.0 + node.children[0].value
+            return node.value + node.children[-1].value
+        def main():
+            for node in (Node(1.0), Node(2.0, Node(3.0)), Node(1.0, Node(2.0), Node(4.0)), Node(5.0)):
+                for _ in range(3):
+                    show(f(node))
+                    node.names.append(_)
+        """,
+        f="graph",
+    )
