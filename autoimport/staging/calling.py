@@ -41,8 +41,6 @@ from autoimport.staging.reading import CONTAINERS, SCALARS, Reader, class_attrib
 from autoimport.staging.sources import Source
 from autoimport.staging.values import is_numpy
 
-# Methods of a dict that look at one of its items.
-_READ_ONE = frozenset({"get", "__contains__"})
 # Modules whose functions make a tensor of a number, of the dtype of what it meets.
 _TAKE_TENSORS = ("tensorflow.", "keras.src.ops.", "keras.src.backend.common.variables")
 # These take structures apart: a list of numbers is no tensor to them.
@@ -248,8 +246,6 @@ class Caller:
             self._reader.identify(args[0])
         if type(owner) is collections.deque and self._reader.source_of(owner) is not None:
             raise Unstageable("reads a deque that was made outside this function")
-        if type(owner) is dict and fn.__name__ in _READ_ONE and type(args[0]) in SCALARS:
-            return _read_one(owner, fn.__name__, *args)
         # Methods of containers that change their object have been sorted out by the operators.
         if isinstance(owner, CONTAINERS) and fn.__name__ in _COMPARE:
             return getattr(whole(owner), fn.__name__)(*map(whole, args))
@@ -392,17 +388,6 @@ def _is_persons(cls: type) -> bool:
     ours = cls.__module__ == "builtins" or trust.is_library(cls.__module__) or trust.is_library_type(cls)
     call, _ = class_attribute(cls, "__call__")
     return not (ours or issubclass(cls, enum.Enum) or (isinstance(call, types.FunctionType) and gated(call.__code__)))
-
-
-def _read_one(items: dict[Any, Any], method: str, key: Any, default: Any = None) -> Any:
-    """`items.get(key, default)` or `key in items`, whatever else is in there, or has been stored to it."""
-    trace = observer.current()
-    assert trace is not None, "only a trace calls by way of this class"
-    try:
-        value = trace.read_item(items, key)
-    except KeyError:
-        return default if method == "get" else False
-    return value if method == "get" else True
 
 
 def _nothing() -> None: ...

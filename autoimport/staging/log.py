@@ -66,10 +66,15 @@ def act(holder: Any, key: Any, value: Any) -> None:
 
 
 class Log:
-    """The changes of one trace, each place once, in the order of the first change."""
+    """The changes of one trace, each place once, in the order of the first change.
+
+    Attributes:
+      of_classes: attributes that were stored to classes, which instances and subclasses show too.
+    """
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, int, Any], Entry] = {}
+        self.of_classes: set[str] = set()
         self._hidden: set[int] = set()
 
     def attribute(self, obj: Any, at: Source, name: str, value: Any) -> None:
@@ -88,6 +93,8 @@ class Log:
         """Note a change; a later one of the same place takes its turn in the order."""
         known = self.entries.setdefault(place, entry)
         known.value = entry.value
+        if place[0] == "attribute" and isinstance(entry.holder, type):
+            self.of_classes.add(entry.key)
 
     def append(self, items: list[Any], at: Source, value: Any) -> None:
         """`items.append(value)`: the trace has a list of its own for what is appended; it may grow in graph loops."""

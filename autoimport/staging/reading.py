@@ -431,16 +431,19 @@ class Reader:
 
     def _descriptor(self, obj: Any, source: Source, name: str, raw: Any, owner: type) -> Any:
         """What a descriptor of the person's computes, in code that the trace can watch."""
-        getter, _ = class_attribute(type(raw), "__get__")
         if not _gated_method(type(raw), "__get__"):
             raise Unstageable(f"reads {source.text}.{name}, which a descriptor computes")
+        self.know_descriptor(name, raw, owner, "__get__")
+        return getattr(obj, name)
+
+    def know_descriptor(self, name: str, raw: Any, owner: type, method: str) -> None:
+        """A descriptor of the person's, whose converted `method` is about to run."""
         holder = self.source_of(owner)
         assert holder is not None, "a class always has a source"
         place = holder.child(f"{{parent}}.__dict__[{name!r}]", f"{owner.__name__}.{name}")
         self.builder.require(place, f"{{v}} is {self.builder.constant(raw)}", "was another descriptor")
-        self._guard_class_attribute(type(raw), "__get__", getter)
+        self._guard_class_attribute(type(raw), method, class_attribute(type(raw), method)[0])
         self.remember(raw, place)
-        return getattr(obj, name)
 
     def _guard_class_attribute(self, cls: type, name: str, raw: Any) -> None:
         """A property or function is still found on the class under a name."""

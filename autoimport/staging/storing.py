@@ -12,18 +12,22 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Known, Number
 from autoimport.staging import tf_internals, trust
 from autoimport.staging.ours import harmless
-from autoimport.staging.reading import SCALARS, class_attribute
+from autoimport.staging.reading import SCALARS, Reader, class_attribute
 from autoimport.staging.sources import Source
 
 # Setters of the libraries that do no more than assign a variable: part of the graph, as in tf.function.
 _ASSIGNING = frozenset({"keras.src.optimizers.base_optimizer.BaseOptimizer.learning_rate"})
 
 
-def runs_converted_setter(obj: Any, name: str) -> bool:
-    """Whether the store is a call of a property's setter that the trace can watch."""
-    raw, _ = class_attribute(type(obj), name)
-    setter = raw.fset if isinstance(raw, property) else None
-    return isinstance(setter, types.FunctionType) and harmless(setter.__code__)
+def runs_converted_setter(obj: Any, name: str, reader: Reader) -> bool:
+    """Whether the store is a call of a property's setter, or of a descriptor's, that the trace can watch."""
+    raw, owner = class_attribute(type(obj), name)
+    setter = raw.fset if isinstance(raw, property) else class_attribute(type(raw), "__set__")[0]
+    if not isinstance(setter, types.FunctionType) or not harmless(setter.__code__):
+        return False
+    if not isinstance(raw, property):
+        reader.know_descriptor(name, raw, owner, "__set__")
+    return True
 
 
 def assigns_variable(obj: Any, name: str) -> bool:
@@ -57,7 +61,8 @@ def require_plain(obj: Any, name: str, value: Any, source: Source) -> None:
         raise Unstageable(f"stores to {place}, which a descriptor takes")
     setter, setter_owner = class_attribute(cls, "__setattr__")
     if not trust.owns_state(cls):
-        if isinstance(obj, type) or (setter is not object.__setattr__ and not isinstance(obj, types.FunctionType)):
+        is_plain = setter in (object.__setattr__, type.__setattr__) or isinstance(obj, types.FunctionType)
+        if not is_plain or (isinstance(obj, type) and (name.startswith("__") or trust.is_library(obj.__module__))):
             raise Unstageable(f"stores to {place} through a __setattr__ of its own")
         return
     if not trust.is_library(setter_owner.__module__) and setter_owner is not object:

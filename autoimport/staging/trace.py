@@ -140,7 +140,11 @@ class Trace(observer.Observer):
 
     def read_attr(self, obj: Any, name: str) -> Any:
         written = self.log.read("attribute", obj, name)
-        return self.reader.attribute(obj, name) if written is MISSING else written
+        if written is not MISSING:
+            return written
+        if name in self.log.of_classes:
+            raise Unstageable(f"stores .{name} to a class and then reads it of something else")
+        return self.reader.attribute(obj, name)
 
     def read_item(self, obj: Any, key: Any) -> Any:
         if type(obj) is collections.deque:
@@ -198,7 +202,7 @@ class Trace(observer.Observer):
 
     def write_attr(self, obj: Any, name: str, value: Any) -> None:
         source = self.reader.source_of(obj)
-        if source is None or storing.runs_converted_setter(obj, name):
+        if storing.runs_converted_setter(obj, name, self.reader) or source is None:
             setattr(obj, name, value)
         elif storing.assigns_variable(obj, name):
             setattr(obj, name, self._caller.export(value))

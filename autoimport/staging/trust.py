@@ -77,6 +77,7 @@ EFFECTS: dict[str, str] = {
 # Exceptions to the exceptions: pure after all.
 PURE_AFTER_ALL = (
     "tensorflow.python.training.moving_averages.",
+    "tensorflow.python.ops.io_ops.serialize_tensor",
     "tensorflow.python.data.ops.iterator_ops.",
     "keras.src.utils.numerical_utils.",
     "autoimport.api.set_element_type",

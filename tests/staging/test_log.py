@@ -653,3 +653,77 @@ def test_prints_in_a_loop_over_a_tensor() -> None:
             for i in range(4): show(f(tf.ones(1) * i))
         """
     )
+
+
+def test_a_store_to_a_class_is_made_after_the_launch() -> None:
+    same(
+        """
+        class Scope:
+            depth = 0
+            def __enter__(self): Scope.depth += 1
+            def __exit__(self, *_): Scope.depth -= 1
+        class Counter:
+            n, last = 0, None
+            @classmethod
+            def add(cls, by): cls.n += by; return cls.n
+        class Sub(Counter): pass
+        class Layer:
+            made = 0
+            def __init__(self, k): type(self).made += 1; self.k, self.id = k, Layer.made
+        def forward(x):
+            with Scope(), Scope():
+                y = x * float(Scope.depth)
+            return y if Scope.depth else -y
+        def count(x):
+            Counter.last = tf.reduce_sum(x)
+            if Counter.last > 3.0: Counter.n += 10
+            return x * Counter.n
+        def tick(x, cls): return x + cls.add(2)
+        def build(x, k):
+            layer = Layer(k)
+            return x * layer.k + layer.id
+        class Shown:
+            n = 0
+            def f(self, x): Shown.n += 1; return x * self.n
+        def main():
+            shown = Shown()
+            for k in range(7):
+                x = tf.constant([1.0, float(k)])
+                show(forward(x), count(x), tick(x, Counter), tick(x, Sub), build(x, float(k)), shown.f(x))
+                show(Scope.depth, Counter.n, Counter.last, Sub.n, "n" in vars(Sub), Layer.made, Shown.n)
+                if k == 4: Counter.n = 100; shown.n = -1
+        """,
+        forward="graph",
+        count="graph",
+        tick="graph",
+        build="graph",
+        **{"Shown.f": "eager"},
+    )
+
+
+def test_a_descriptor_that_checks_what_is_stored_is_part_of_the_graph() -> None:
+    same(
+        """
+        class Positive:
+            def __set_name__(self, owner, name): self.place = "_" + name
+            def __get__(self, obj, cls=None): return self if obj is None else getattr(obj, self.place)
+            def __set__(self, obj, value):
+                if value <= self.least: raise ValueError(f"{self.place}: {value}")
+                setattr(obj, self.place, value)
+            least = 0
+        class C:
+            rate = Positive()
+            def __init__(self, rate): self.rate = rate
+            def f(self, x):
+                y = x * self.rate
+                self.rate = self.rate / 2
+                return y
+        def main():
+            c = C(4.0)
+            for k in range(7):
+                attempt(c.f, tf.constant([1.0]))
+                show(vars(c))
+                if k == 4: Positive.least = 0.07
+        """,
+        **{"C.f": "graph"},
+    )
