@@ -188,10 +188,10 @@ def order(graph: Any, file: str) -> frozenset[str]:
     """Make every change of state wait for all that can fail, so that a failure leaves nothing changed.
 
     Returns:
-      Where a branch or loop both changes variables and can fail, the names of the handles whose variables are to be put
-      back after a failed launch; then, as in any other case, the call may run again eagerly.
+      Where what can fail depends on what has been changed, or a branch or loop does both, the names of the handles
+      whose variables are to be put back after a failed launch, before the call runs again eagerly.
     Raises:
-      Unstageable: it could not be done, since what can fail depends on what has been changed.
+      Unstageable: a check of ours, which may fail often, depends on a change, or a change cannot be undone.
     """
     checks: list[Any] = []
     changes: list[Any] = []
@@ -200,15 +200,13 @@ def order(graph: Any, file: str) -> frozenset[str]:
     is_mixed = False
     for operation in graph.get_operations():
         is_check, can_fail, is_change = _contents(graph, operation)
-        if changes and _sees(operation, changed):
-            since.add(operation)
-        depends = not since.isdisjoint(_in_front(operation))
+        depends = bool(changes) and (_sees(operation, changed) or not since.isdisjoint(_in_front(operation)))
         if depends:
             since.add(operation)  # operations come behind what they depend on
         if can_fail and (is_change or depends):
-            if is_check or depends:
-                what = "checks a condition" if is_check else f"may fail ({operation.type})"
-                raise _at(Unstageable(f"{what} after it has changed a variable", "check first"), operation, file)
+            if is_check:
+                reason = "checks a condition after it has changed a variable"
+                raise _at(Unstageable(reason, "check first"), operation, file)
             is_mixed = True
         elif can_fail:
             checks.append(operation)

@@ -48,6 +48,8 @@ from autoimport.staging.sources import Changing, Source
 
 # How often the body of a loop is built, most of the time: once to learn its types, and once with these.
 _ATTEMPTS = 2
+# Bytes that are copied before each launch of a graph that may fail after it has changed them: some milliseconds.
+_MOST_KEPT = 2**23
 _IMMUTABLE = frozenset({str, bytes, range})
 
 
@@ -432,6 +434,15 @@ class Trace(observer.Observer):
 
     def _specialise(self, function: Any, plan: ResultPlan, build: Any, commits: list[Any]) -> Specialisation:
         builder = self.reader.builder
+        endangered = [
+            tensor
+            for tensor, inner in function.graph.captures
+            if inner.name in self._endangered and tf_internals.holds_variable(tensor)
+        ]
+        is_long = inspection.has_loop(function.graph)
+        kept = tf_internals.read_variables(endangered)
+        if not is_long and sum(value.shape.num_elements() * value.dtype.size for value in kept) > _MOST_KEPT:
+            raise Unstageable("may fail after it has changed variables, which are too large to be kept for each launch")
         expressions = list(self.reader.expressions)
         captured = list(function.captured_inputs)
         expressions += [builder.constant(tensor) for tensor in captured]
@@ -454,15 +465,11 @@ class Trace(observer.Observer):
             slots=plan.slots,
             pinned=builder.pinned_objects,
             cost=inspection.cost_of(function.graph),
-            endangered=[
-                tensor
-                for tensor, inner in function.graph.captures
-                if inner.name in self._endangered and tf_internals.holds_variable(tensor)
-            ],
+            endangered=endangered,
             pure=inspection.is_pure(function.graph),
             has_idle=self._has_idle,
             prints=self._has_printed(),
-            is_long=inspection.has_loop(function.graph),
+            is_long=is_long,
         )
 
     def forget(self) -> None:

@@ -207,6 +207,38 @@ def main():
     same(program)
 
 
+def test_what_was_changed_may_be_looked_up_and_is_put_back_where_that_fails() -> None:
+    same(
+        """
+        table, seen = tf.Variable(tf.zeros([4, 2])), []
+        layer, optimizer = tf.keras.layers.Embedding(6, 3, "ones"), tf.keras.optimizers.Adagrad(0.5)
+        layer.build()
+        def learn(state, action, reward):
+            seen.append(float(reward))
+            old = tf.gather_nd(table, [[state, action]])
+            table.scatter_nd_add([[state, action]], 0.5 * (reward - old))
+            best = tf.reduce_max(tf.gather(table, state + 1))
+            table.assign(table * 0.9 + best)
+            return best + tf.reduce_sum(tf.tanh(table))
+        def embed(words):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.tanh(layer(words)) * tf.range(3.0))
+            optimizer.apply_gradients(zip(tape.gradient(loss, layer.trainable_variables), layer.trainable_variables))
+            return loss
+        def main():
+            for i in range(8):
+                state = tf.constant([0, 1, 2, 0, 3, 1, 2, 0][i])  # behind 3 there is none
+                try:
+                    show(learn(state, tf.constant(i % 2), tf.constant(1.0 + i)))
+                except tf.errors.InvalidArgumentError as error:
+                    show(error.message)
+                show(table.numpy(), seen, embed(tf.constant([i % 6, 2])), layer.embeddings.numpy())
+        """,
+        learn="graph",
+        embed="graph",
+    )
+
+
 def test_a_table_changed_in_a_loop_that_can_fail_is_left_to_eager() -> None:
     ours = same(
         """
