@@ -271,9 +271,15 @@ def site_of(code: CodeType) -> Site | None:
     # `@on:KEY[index] and @enter("KEY", ...)` is the first thing in the code, so are its constants.
     index = code.co_consts[code.co_consts.index(module.key) - 1]
     site = module.sites[index] if type(index) is int and 0 <= index < len(module.sites) else None
-    if site is None or site.kind != "function" or not code.co_firstlineno <= site.facts.line <= site.facts.end_line:
-        return None  # only regions in it have gates
-    return site
+    # If only regions in it have gates, the constant may be any number.
+    return site if site is not None and site.kind == "function" and _is_of(site.facts, code) else None
+
+
+def _is_of(facts: FunctionFacts, code: CodeType) -> bool:
+    """Whether code is that of the function."""
+    if facts.name.rpartition(".")[2] != code.co_name or facts.line < code.co_firstlineno:
+        return False
+    return facts.line <= max(line or 0 for _, _, line in code.co_lines())
 
 
 def sites_around(frame: FrameType) -> Iterator[Site]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import types
 from collections.abc import Iterator
 
 import pytest
@@ -116,6 +117,36 @@ def test_the_site_of_a_function_is_found_by_its_code() -> None:
         assert registry.site_of(namespace["g"].__code__) is module.sites[2]
         assert registry.site_of(namespace["generator"].__code__) is None
         assert registry.site_of(test_the_site_of_a_function_is_found_by_its_code.__code__) is None
+    finally:
+        forget(module)
+
+
+@pytest.mark.parametrize("last", range(3))
+def test_code_that_has_regions_only_is_no_function_whatever_its_constants(last: int) -> None:
+    # The number of a gate may have been a constant of the code before, with any other one in front of the key.
+    numbers = "; ".join(f"number = {constant}" for constant in [*(c for c in range(9) if c != last), last])
+    source = f"""
+import tensorflow as tf
+class Model:
+    def __init__(self): self.w = tf.ones(2)
+    def call(self, x): return tf.tanh(x * self.w)
+x = tf.ones(2)
+model = Model()
+{numbers}
+for step in [number]:
+    x = model.call(tf.tanh(x)) + x
+    print(open(x))
+"""
+    result = convert_module(source, "regions.py", is_main=True)
+    module = registry.register_module(
+        result.key, "regions", "regions.py", result.functions, lambda: result.forms, cached=False, convert_ms=0.0
+    )
+    try:
+        assert any(site.kind == "region" for site in module.sites)
+        assert registry.site_of(result.code) is None
+        body = next(code for code in result.code.co_consts if isinstance(code, types.CodeType))
+        codes = [code for code in body.co_consts if isinstance(code, types.CodeType)]
+        assert [registry.site_of(code) for code in codes] == [s for s in module.sites if s.kind == "function"]
     finally:
         forget(module)
 
