@@ -1,15 +1,16 @@
 """A graph, where gradients start and what they are taken of -> whether each is there on every way through the graph.
 
 Eager code gives None for the gradient of what the branch taken has not used, or a loop without iterations; a graph
-gives zeros, since it has one gradient for all ways, and an optimizer can tell them apart. So a graph may only take
-gradients that are there whatever its conditions say: of each tensor it is reckoned from which sources a gradient may
-flow to it, and from which it does on every way. Sources are bits of a mask.
+gives zeros, since it has one gradient for all ways, and an optimizer can tell them apart. So of each tensor it is
+reckoned from which sources a gradient may flow to it, and from which it does on every way; where that differs the graph
+checks which way it goes, and on one without some gradient sends the call back. Sources are bits of a mask.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -22,26 +23,22 @@ from autoimport.staging import tf_internals
 # The sources from which a gradient flows to a tensor on every way, and on some way.
 Reach = tuple[int, int]
 _NOWHERE: Reach = (0, 0)
+# A branch in a graph, and whether its condition holds, by branch.
+_Place = tuple[int, str]
+Chosen = dict[_Place, bool]
 
 _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _LOOPS = frozenset({"While", "StatelessWhile"})
+# As many are looked at on all ways.
+_MOST_CONDITIONS = 4
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
-def may_be_none(graph: Any, sources: Sequence[Any], targets: Sequence[Any]) -> list[int]:
-    """Of each target, the sources from which it depends on conditions whether a gradient flows to it, as a mask."""
-    return [possible & ~certain for certain, possible in _reaches(graph, sources, targets, False)]
-
-
-def _reaches(graph: Any, sources: Sequence[Any], targets: Sequence[Any], rounds: bool) -> list[Reach]:
-    """What reaches each target; with `rounds` loops, but not those inside others or branches, have an iteration."""
-    if not any(operation.type in _BRANCHES | _LOOPS for operation in graph.get_operations()):
-        return []  # then it is None in both, or in neither
-    known: dict[str, Reach] = {}
-    for index, source in enumerate(sources):
-        known[source.name] = _either(known.get(source.name, _NOWHERE), (1 << index, 1 << index))
-    _flow(graph, known, rounds)
-    return [known.get(target.name, _NOWHERE) for target in targets]
+def may_be_none(graph: Any, sources: Sequence[Any], targets: Sequence[Any]) -> bool:
+    """Whether it depends on conditions if a gradient flows from some target to some source."""
+    if next(_control_flow(graph, lambda tensor: tensor), None) is None:
+        return False
+    return any(possible & ~certain for certain, possible in _reaches(graph, sources, targets))
 
 
 def require_sure(trace: Observer, target: Any, sources: Any, result: Any) -> None:
@@ -50,27 +47,117 @@ def require_sure(trace: Observer, target: Any, sources: Any, result: Any) -> Non
     Args:
       target, sources: as a tape's method has got them; result: what it has given.
     Raises:
-      Unstageable: it depends on a branch.
+      Unstageable: it depends on more than the conditions around.
     """
     targets = [each for each in tf.nest.flatten(target) if isinstance(each, tf_internals.SymbolicTensor)]
     pairs = zip(tf.nest.flatten(sources), tf.nest.flatten(result), strict=True)
     taken = [source for source, gradient in pairs if gradient is not None]
-    if not targets or not taken:
+    if targets and taken:
+        graph = targets[0].graph
+        _check(trace, graph, taken, [tf_internals.inside(graph, source) for source in taken], [targets])
+
+
+def require_sure_outputs(trace: Observer, graph: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """The same for a graph that is launched while a tape is open: any output may become the target."""
+    targets = [[each] for each in outputs if isinstance(each, tf_internals.SymbolicTensor) and each.graph is graph]
+    _check(trace, graph, [None] * len(inputs), inputs, targets)
+
+
+def _check(
+    trace: Observer, graph: Any, sources: Sequence[Any], inside: Sequence[Any], targets: Sequence[list[Any]]
+) -> None:
+    """For each group of targets, and each way through the branches of the graph: are the same gradients there?"""
+    flat = [tensor for group in targets for tensor in group]
+    if not may_be_none(graph, inside, flat):
         return
-    graph = targets[0].graph
-    inside = [tf_internals.inside(graph, source) for source in taken]
-    certain, possible = _to_any(_reaches(graph, inside, targets, False))
-    unsure = possible & ~certain
-    if not unsure:
-        return
-    after_rounds, _ = _to_any(_reaches(graph, inside, targets, True))
-    for index, source in enumerate(taken):
-        if (unsure & ~after_rounds) >> index & 1:
-            what = f"takes a gradient of {getattr(source, 'name', 'a tensor')} that is None if a branch is not taken"
-            raise Unstageable(what, "use it on both ways")
+
+    def grouped(chosen: Chosen | None) -> list[Reach]:
+        reaches = iter(_reaches(graph, inside, flat, chosen))
+        return [_to_any([next(reaches) for _ in group]) for group in targets]
+
+    everywhere = [possible for _, possible in grouped(None)]
+    conditions, loops = _decisions(graph)
+    lost: dict[tuple[bool, ...], int] = {}
+    for way in itertools.product((True, False), repeat=len(conditions)):
+        decided = zip(conditions.values(), way, strict=True)
+        certain = [reach[0] for reach in grouped({branch: taken for (_, found), taken in decided for branch in found})]
+        missing = (possible & ~sure for possible, sure in zip(everywhere, certain, strict=True))
+        lost[way] = functools.reduce(int.__or__, missing, 0)
+    if all(lost.values()):
+        first = next(iter(lost.values()))
+        source = next(source for index, source in enumerate(sources) if first >> index & 1)
+        what = f"takes a gradient of {getattr(source, 'name', 'a tensor')} that is None if a branch is not taken"
+        raise Unstageable(what, "use it on both ways")
+    for way, missing_here in lost.items():
+        if missing_here:
+            decided_so = [
+                taken if is_true else tf.logical_not(taken)
+                for (taken, _), is_true in zip(conditions.values(), way, strict=True)
+            ]
+            trace.bail_if(tf.reduce_all(decided_so), "a gradient is None, since a branch is not taken")
+    for iterations in loops:
+        trace.bail_if(tf.equal(iterations, 0), "a gradient is None, since a loop has no iteration")
+
+
+def _decisions(graph: Any) -> tuple[dict[str, tuple[Any, list[_Place]]], list[Any]]:
+    """What decides the way through a graph: conditions with their branches, and how often loops are run.
+
+    Raises:
+      Unstageable: there are too many.
+    """
+    conditions: dict[str, tuple[Any, list[_Place]]] = {}
+    loops = []
+    for inner, operation, outward in _control_flow(graph, lambda tensor: tensor):
+        if operation.type in _LOOPS:
+            iterations = None if SURE in operation.name else outward(operation.outputs[0])
+            if iterations is not None:
+                loops.append(iterations)
+        elif _ways_differ(inner, operation):
+            condition = outward(operation.inputs[0])
+            if condition is not None and condition.dtype == tf.bool:
+                conditions.setdefault(condition.name, (condition, []))[1].append((id(inner), operation.name))
+    if len(conditions) > _MOST_CONDITIONS:
+        raise Unstageable("takes a gradient through many branches that do not all use the same")
+    return conditions, loops
+
+
+def _control_flow(graph: Any, outward: Callable[[Any], Any]) -> Iterator[tuple[Any, Any, Callable[[Any], Any]]]:
+    """The branches and loops of a graph and of functions called in it, and what finds their tensors in the graph.
+
+    Under more than one tape TensorFlow puts each of them into a function of its own.
+    """
     for operation in graph.get_operations():
-        if operation.type in _LOOPS and SURE not in operation.name:
-            trace.bail_if(tf.equal(operation.outputs[0], 0), "a gradient is None, since a loop has no iteration")
+        if operation.type in _BRANCHES | _LOOPS:
+            yield graph, operation, outward
+        elif operation.type in _CALLS:
+            inner = tf_internals.called(graph, operation, "f")
+            yield from _control_flow(inner, functools.partial(_across, operation, inner, outward))
+
+
+def _across(call: Any, inner: Any, outward: Callable[[Any], Any], tensor: Any) -> Any:
+    """The argument or result of a call that is this tensor in the function called; None if it is neither."""
+    if tensor is None:
+        return None
+    for result, output in zip(call.outputs, inner.outputs, strict=False):
+        if tensor.name in (output.name, *(each.name for each in output.op.inputs if output.op.type == "Identity")):
+            return outward(result)
+    found = (outer for outer, parameter in zip(call.inputs, inner.inputs, strict=False) if parameter is tensor)
+    return outward(next(found, None))
+
+
+def _ways_differ(graph: Any, branch: Any) -> bool:
+    """Whether it depends on the way taken from which of its inputs a gradient flows."""
+    bits: list[Reach] = [(1 << index, 1 << index) for index in range(len(branch.inputs))]
+    return any(possible & ~certain for certain, possible in _through(graph, branch, bits, None))
+
+
+def _reaches(graph: Any, sources: Sequence[Any], targets: Sequence[Any], chosen: Chosen | None = None) -> list[Reach]:
+    """What reaches each target; with `chosen` on these ways, and if all loops around have an iteration."""
+    known: dict[str, Reach] = {}
+    for index, source in enumerate(sources):
+        known[source.name] = _either(known.get(source.name, _NOWHERE), (1 << index, 1 << index))
+    _flow(graph, known, chosen)
+    return [known.get(target.name, _NOWHERE) for target in targets]
 
 
 def _to_any(reaches: list[Reach]) -> Reach:
@@ -81,27 +168,33 @@ def _either(one: Reach, other: Reach) -> Reach:
     return one[0] | other[0], one[1] | other[1]
 
 
-def _flow(graph: Any, known: dict[str, Reach], rounds: bool) -> None:
+def _flow(graph: Any, known: dict[str, Reach], chosen: Chosen | None) -> None:
     """Add to `known` all tensors of a graph that gradients reach from those in it."""
     for operation in graph.get_operations():
         reached = [known.get(tensor.name, _NOWHERE) for tensor in operation.inputs]
         if not any(possible for _, possible in reached):
             continue
-        for tensor, reach in zip(operation.outputs, _through(graph, operation, reached, rounds), strict=False):
+        for tensor, reach in zip(operation.outputs, _through(graph, operation, reached, chosen), strict=False):
             if reach[1] and _carries(tensor.dtype):
                 known[tensor.name] = _either(known.get(tensor.name, _NOWHERE), reach)
 
 
-def _through(graph: Any, operation: Any, reached: list[Reach], rounds: bool) -> list[Reach]:
+def _through(graph: Any, operation: Any, reached: list[Reach], chosen: Chosen | None) -> list[Reach]:
     """What reaches the outputs of an operation from its inputs."""
     kind = operation.type
     if kind in _BRANCHES:
-        ways = [_inside(branch, reached[1:]) for branch in tf_internals.inner_graphs(graph, operation)]
+        branches = tf_internals.branches(graph, operation)
+        taken = None if chosen is None else chosen.get((id(graph), operation.name))
+        if taken is not None:
+            branches = branches[:1] if taken else branches[1:]
+        ways = [_inside(branch, reached[1:], None) for branch in branches]
         return [_on_every_way(each) for each in zip(*ways, strict=False)]
     if kind in _LOOPS:
-        return _round(tf_internals.called(graph, operation, "body"), reached, rounds or SURE in operation.name)
+        return _round(
+            tf_internals.called(graph, operation, "body"), reached, chosen is not None or SURE in operation.name
+        )
     if kind in _CALLS:
-        return _inside(tf_internals.called(graph, operation, "f"), reached)
+        return _inside(tf_internals.called(graph, operation, "f"), reached, chosen)
     if not tf_internals.has_gradient(operation):
         return []
     joined = _NOWHERE
@@ -111,21 +204,21 @@ def _through(graph: Any, operation: Any, reached: list[Reach], rounds: bool) -> 
     return [joined] * len(operation.outputs)
 
 
-def _inside(graph: Any, reached: Sequence[Reach]) -> list[Reach]:
+def _inside(graph: Any, reached: Sequence[Reach], chosen: Chosen | None) -> list[Reach]:
     """What reaches the outputs of a branch, a body or a called function."""
     known = {tensor.name: reach for tensor, reach in zip(graph.inputs, reached, strict=False) if reach[1]}
-    _flow(graph, known, False)
+    _flow(graph, known, chosen)
     return [known.get(tensor.name, _NOWHERE) for tensor in graph.outputs]
 
 
 def _round(body: Any, before: list[Reach], has_rounds: bool) -> list[Reach]:
     """What reaches the outputs of a loop: after one iteration, after any more, and after none."""
-    now = _inside(body, before)
+    now = _inside(body, before, None)
     after = now
     seen = []
     while (now, after) not in seen:
         seen.append((now, after))
-        now = _inside(body, now)
+        now = _inside(body, now, None)
         after = [_on_every_way(each) for each in zip(after, now, strict=True)]
     return after if has_rounds else [_on_every_way(each) for each in zip(after, before, strict=True)]
 

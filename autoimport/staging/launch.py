@@ -18,7 +18,7 @@ import tensorflow as tf
 from autoimport import config
 from autoimport.operators.heap import MISSING
 from autoimport.staging import gradients, handlers, randomness, registry, tf_internals, waiting
-from autoimport.staging.sources import Changing, Check
+from autoimport.staging.sources import NO_TAPE, Changing, Check
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
 Build = Callable[[Sequence[Any], Sequence[Any]], Any]
@@ -70,6 +70,7 @@ class Specialisation:
         put back, and the call runs again eagerly. pure: a launch changes nothing, not even one that succeeds, but whose
         results cannot be built. has_idle: branches or bodies hold what can fail, but is not needed.
       prints: something is printed after each launch. is_long: a launch may take long; signals are to be honoured.
+      is_for_tapes: it was traced under a tape, and checks that it has the gradients that eager code would have.
       failed: number of the guard that failed last. bailed: why a call went back to eager last; None for a seed that
         came again, which says nothing of the next calls.
     """
@@ -93,6 +94,7 @@ class Specialisation:
     has_idle: bool
     prints: bool
     is_long: bool
+    is_for_tapes: bool
     failed: int = -1
     bailed: str | None = None
 
@@ -112,7 +114,7 @@ class Specialisation:
     def _is_unsure(self) -> bool:
         """Whether a tape outside would get zeros where eager code gives None."""
         graph = self.function.graph
-        return any(gradients.may_be_none(graph, graph.inputs, graph.outputs))
+        return gradients.may_be_none(graph, graph.inputs, graph.outputs)
 
     def call(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         """Launch the graph for this call if its guards hold."""
@@ -134,8 +136,9 @@ class Specialisation:
         if tf_internals.recording():
             if self._is_chained:
                 return self._eager("a gradient tape is open around it, and its results depend on one another")
-            if self._is_unsure:
-                return self._eager("a gradient tape is open around it, and a gradient is None if a branch is not taken")
+            if not self.is_for_tapes and self._is_unsure:
+                self.failed = NO_TAPE
+                return MISS
         if self.draws is None:
             return self._launch(values[: self.inputs], values[self.inputs :])
         drawn = self.draws.draw()

@@ -18,6 +18,8 @@ from autoimport.staging import handlers
 
 Check = Callable[[dict[str, Any], tuple[Any, ...], tuple[Any, ...]], "list[Any] | int"]
 
+# In the place of a guard's number: the graph does not check what a tape outside would need checked.
+NO_TAPE = -2
 _OTHERWISE = "    except Exception as error:\n        if raised(error): raise\n"
 
 
@@ -201,6 +203,8 @@ class GuardBuilder:
 
     def text(self, failed: int) -> str:
         """What the failed guard had asked for."""
+        if failed == NO_TAPE:
+            return "there was no gradient tape around it"
         return (
             self.texts[failed] if 0 <= failed < len(self.texts) else "something that the graph read is no longer there"
         )

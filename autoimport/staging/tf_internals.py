@@ -346,6 +346,13 @@ def inner_graphs(graph: Any, operation: Any) -> list[Any]:
     return [function.graph for function in found if getattr(function, "graph", None) is not None]
 
 
+def branches(graph: Any, operation: Any) -> list[Any]:
+    """The graphs of a branch's ways, in the order of its condition's values: true first."""
+    if operation.type in ("If", "StatelessIf"):
+        return [called(graph, operation, "then_branch"), called(graph, operation, "else_branch")]
+    return inner_graphs(graph, operation)
+
+
 def holds_variable(handle: Any) -> bool:
     """Whether a resource is a variable: iterators and tables have no value."""
     data = getattr(handle, "_handle_data", None)

@@ -24,6 +24,7 @@ from autoimport.operators.numbers import Outranking
 from autoimport.staging import (
     acts,
     datasets,
+    gradients,
     handling,
     inspection,
     log,
@@ -90,6 +91,7 @@ class Trace(observer.Observer):
         self.callees: Counter[registry.Site] = Counter()
         self._endangered: frozenset[str] = frozenset()
         self._handles = False
+        self._is_for_tapes = tf_internals.recording()
         self._has_idle = False
 
     # Reads ------------------------------------------------------------------------------------------------------
@@ -407,6 +409,9 @@ class Trace(observer.Observer):
                     (plan.old(entry.at), entry.key, plan.plan(entry.value), entry.commit)
                     for entry in self.log.entries.values()
                 )
+                if self._is_for_tapes:
+                    inputs = [*self.reader.inputs, *(inner for _, inner in self._graph.captures)]
+                    gradients.require_sure_outputs(self, self._graph, inputs, plan.tensors)
                 inspection.keep_what_can_fail(self._graph, plan.tensors)
                 self._endangered = inspection.order(self._graph, file)
                 self.reader.inputs[:0] = self._draws.inputs
@@ -470,6 +475,7 @@ class Trace(observer.Observer):
             has_idle=self._has_idle,
             prints=self._has_printed(),
             is_long=is_long,
+            is_for_tapes=self._is_for_tapes,
         )
 
     def forget(self) -> None:

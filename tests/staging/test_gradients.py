@@ -38,9 +38,45 @@ TAKEN = {
     y = a * b * k
     """,
 }
+# Whether all gradients are there is checked by the graph itself.
+CHECKED = {
+    "a branch that uses none": "y = a * x if x > 0 else x",
+    "a loop that may have no iteration": """
+    y = x * a
+    for i in tf.range(n): y = y * b + x
+    """,
+    "two branches": """
+    y = a * x if x > 0 else x
+    y = y * b if x > 0.5 else y
+    """,
+    "a branch behind a loop": """
+    y = x
+    while tf.abs(y) < 5: y = y * 2.0 + a * tf.sign(y)
+    y = y * b if y > 0 else y
+    """,
+    "a branch that is taken for good": """
+    y = a * x
+    if n >= 0: y = y * b
+    """,
+    "a loop below two tapes": """
+    with tf.GradientTape() as inner:
+        inner.watch(x)
+        z = tf.ones_like(x)
+        for i in tf.range(n): z = z * x * a
+    y = inner.gradient(z, x)
+    y = a if y is None else y * b
+    """,
+    "a gradient of a gradient": """
+    with tf.GradientTape() as inner:
+        z = a * a * x if x > 0 else x
+    y = inner.gradient(z, a)
+    y = x if y is None else y * b
+    """,
+}
+# Below a third tape TensorFlow's own functions hide how often the loop has run.
+ONE_TAPE = {name: body for name, body in CHECKED.items() if name != "a loop below two tapes"}
 LEFT = {
     "a variable of one branch": "y = a * x if x > 0 else b * x",
-    "a branch that uses none": "y = a * x if x > 0 else x",
     "a branch inside a loop": """
     h = tf.zeros([2])
     for row in tf.ones([3, 2]) * x:
@@ -84,18 +120,43 @@ def test_gradients_that_may_be_none_are_left_to_eager(body: str) -> None:
     assert ours.sites["f"].reason.endswith("that is None if a branch is not taken")
 
 
-def test_a_loop_without_an_iteration_goes_back_to_eager() -> None:
-    body = """
-    y = x * a
-    for i in tf.range(n):
-        y = y * b + x
-    """
+@pytest.mark.parametrize("body", CHECKED.values(), ids=CHECKED)
+def test_on_a_way_without_some_gradient_the_call_goes_back_to_eager(body: str) -> None:
     assert same(function(body)).sites["f"].graph_calls > 0
 
 
-@pytest.mark.parametrize("body", [*LEFT.values(), "y = x * a\nfor i in tf.range(n): y = y * b + x"])
-def test_nor_is_a_graph_launched_where_a_tape_outside_may_get_none(body: str) -> None:
+def _below_a_tape(body: str) -> int:
     program = "def g(x, n):\n" + _indented(body, 4) + "\n    return y + 0.0\n"
-    outside = "y = g(x, n)"
-    ours = same(program + function(outside).replace("return tape", "time.time()\n  return tape") + "import time\n")
-    assert ours.sites["g"].graph_calls == 0
+    outside = function("y = g(x, n)").replace("return tape", "time.time()\n  return tape")
+    return same(program + outside + "import time\n").sites["g"].graph_calls
+
+
+@pytest.mark.parametrize("body", [*TAKEN.values(), *ONE_TAPE.values()], ids=[*TAKEN, *ONE_TAPE])
+def test_a_graph_below_a_tape_checks_its_ways_too(body: str) -> None:
+    assert _below_a_tape(body) > 0
+
+
+@pytest.mark.parametrize("body", LEFT.values(), ids=LEFT)
+def test_where_some_gradient_is_always_missing_nothing_is_launched_below_a_tape(body: str) -> None:
+    assert _below_a_tape(body) == 0
+
+
+def test_a_graph_made_without_a_tape_is_made_again_below_one() -> None:
+    program = """
+    def g(x):
+        y = a * x if x > 0 else x
+        return tf.sin(y) + 0.0
+    def main():
+        for v in (1., -1., 2., 3.): show(g(tf.constant(v)))
+        for v in (1., -1., 2., 3., -2., 4., 5.):
+            with tf.GradientTape() as tape:
+                time.time()
+                y = g(tf.constant(v))
+                time.time()
+            show(tape.gradient(y, a))
+        for v in (1., -1., 2.): show(g(tf.constant(v)))
+    import time
+    a = tf.Variable(1.0)
+    """
+    sites = same(program).sites["g"].module.sites
+    assert sum(site.own_graph_calls for site in sites) > 8
