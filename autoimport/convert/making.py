@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import CodeType
+from typing import TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,20 +28,6 @@ class Forms:
       keep: called at `close` with the forms, if more have been made; it may put them in a cache.
       tell: hears of faults of ours, which cost one form each; None to raise them.
     """
-
-    __slots__ = (
-        "_count",
-        "_is_new",
-        "_workshop",
-        "is_main",
-        "keep",
-        "made",
-        "path",
-        "reasons",
-        "source",
-        "stored",
-        "tell",
-    )
 
     def __init__(
         self,
@@ -85,42 +73,48 @@ class Forms:
         self._is_new = False
 
     def _make(self, index: int) -> None:
+        found: CodeType | tuple[str, int | None]
+        try:
+            try:
+                found = self._built(index)
+            except RecursionError:
+                found = _on_an_empty_stack(partial(self._built, index))
+        except RecursionError:
+            found = "code nested too deeply", None
+        except Exception as fault:
+            if self.tell is None:
+                raise
+            found = f"internal: {type(fault).__name__}: {fault}", None
+            self.tell(fault)
+        if isinstance(found, tuple):
+            self.reasons[index] = found
+        else:
+            self.made[index] = found
+            self._is_new = True
+
+    def _built(self, index: int) -> CodeType | tuple[str, int | None]:
         # Not at the top: this loads gast, which a warm start does without.
         from autoimport.convert.graph_form import Unconvertible
+        from autoimport.convert.module import Workshop
         from autoimport.convert.parse import quietly
 
         try:
             with quietly():
-                form = self._built(index)
+                if self._workshop is None:
+                    self._workshop = Workshop(self.source, self.path, self.is_main)
+                return self._workshop.form(index)
         except Unconvertible as why:
-            self.reasons[index] = why.reason, why.line
-        except Exception as fault:
-            if self.tell is None:
+            if isinstance(why, RecursionError):
                 raise
-            self.reasons[index] = f"internal: {type(fault).__name__}: {fault}", None
-            self.tell(fault)
-        else:
-            self.made[index] = form
-            self._is_new = True
-
-    def _built(self, index: int) -> CodeType:
-        from autoimport.convert.graph_form import TooDeep
-        from autoimport.convert.module import Workshop
-
-        def build() -> CodeType:
-            if self._workshop is None:
-                self._workshop = Workshop(self.source, self.path, self.is_main)
-            return self._workshop.form(index)
-
-        try:
-            return build()
-        except (RecursionError, TooDeep):
-            return _on_an_empty_stack(build)
+            return why.reason, why.line
 
 
-def _on_an_empty_stack(build: Callable[[], CodeType]) -> CodeType:
+Built = TypeVar("Built")
+
+
+def _on_an_empty_stack(build: Callable[[], Built]) -> Built:
     """The same in a thread of its own: the program may have been deep in a recursion."""
-    results: list[CodeType] = []
+    results: list[Built] = []
     errors: list[Exception] = []
 
     def run() -> None:

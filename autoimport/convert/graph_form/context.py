@@ -36,7 +36,7 @@ class Unconvertible(Exception):
         self.line = line
 
 
-class TooDeep(Unconvertible):
+class TooDeep(Unconvertible, RecursionError):
     """There was not stack enough for the passes."""
 
 
