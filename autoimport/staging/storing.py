@@ -45,6 +45,26 @@ def keeps(obj: Any, kind: type, value: Any) -> bool:
         return True
     if not isinstance(obj, kind) or not tf_internals.tracks_items(type(obj)) or heap.in_symbolic_body():
         return False
+    return _is_untracked(value)
+
+
+def kept(obj: Any, value: Any) -> Any:
+    """What to store for `value` after the launch: a layer copies lists and dicts when they are stored."""
+    return value.copy() if type(value) in (list, dict) and _is_layer(type(obj)) else value
+
+
+def _is_wrapped_later(obj: Any, value: Any) -> bool:
+    """Whether a list or dict, with nothing in it that wants tracking, may be stored after the launch."""
+    if type(value) not in (list, dict) or not (isinstance(obj, tf.Module) or _is_layer(type(obj))):
+        return False
+    return all(map(_is_untracked, value.values() if type(value) is dict else value)) and not heap.in_symbolic_body()
+
+
+def _is_layer(cls: type) -> bool:
+    return any(f"{base.__module__}.{base.__qualname__}" == "keras.src.layers.layer.Layer" for base in cls.__mro__)
+
+
+def _is_untracked(value: Any) -> bool:
     return type(value) in SCALARS or isinstance(value, (Known, Number, tf.Tensor))
 
 
@@ -69,5 +89,5 @@ def require_plain(obj: Any, name: str, value: Any, source: Source) -> None:
         raise Unstageable(f"stores to {place} through a __setattr__ of its own")
     if name in owner.__dict__ and trust.is_library(owner.__module__):
         raise Unstageable(f"stores to {place}, which a library may read")
-    if isinstance(value, (list, dict, set)) or trust.owns_state(type(value)):
+    if trust.owns_state(type(value)) or (isinstance(value, (list, dict, set)) and not _is_wrapped_later(obj, value)):
         raise Unstageable(f"stores a {type(value).__name__} to {place}, which would be tracked")

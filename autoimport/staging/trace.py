@@ -144,6 +144,8 @@ class Trace(observer.Observer):
 
     def read_attr(self, obj: Any, name: str) -> Any:
         written = self.log.read("attribute", obj, name)
+        if type(written) in (list, dict) and trust.owns_state(type(obj)):
+            raise Unstageable(f"stores a {type(written).__name__} to .{name}, and reads what that has become")
         if written is not MISSING:
             return written
         if name in self.log.of_classes:
@@ -214,7 +216,7 @@ class Trace(observer.Observer):
             storing.require_plain(obj, name, value, source)
             self.happens(f"changes {source.text}.{name}")
             self._changes(source.attribute(name), value)
-            self.log.attribute(obj, source, name, value)
+            self.log.attribute(obj, source, name, storing.kept(obj, value))
 
     def write_item(self, obj: Any, key: Any, value: Any) -> None:
         source = self.reader.source_of(obj)

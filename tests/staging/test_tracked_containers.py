@@ -89,3 +89,28 @@ def program(base: str, bodies: list[str]) -> str:
 )
 def test_tracked_containers_are_what_they_are_to_python(base: str, bodies: list[str], state: str) -> None:
     same(program(base, bodies), **{f"step_{number}": state for number in range(len(bodies))})
+
+
+# `x` is changed after it has been stored: a module has the same dict or list, a layer a copy.
+STORED = [
+    "acts = {'a': x * 2.0, 'n': 3}; self.last = acts; acts['b'] = x; return x + 1.0",
+    "acts = [x, x * 2.0]; self.last = acts; acts.append(x * 3.0); return acts[1]",
+    "self.last = {}; self.last = {'a': tf.tanh(x), 'text': 'two'}; return x - 1.0",
+    "self.last = [float(i) for i in range(3)]; self.count = len(self.sizes); return x * 2.0",
+]
+READ_BACK = [
+    "self.last = {'a': x * 2.0}; return self.last['a'], type(self.last).__name__",
+    "self.last = [x]; self.last.append(x); return x * 2.0",
+    "self.last = {'a': [x], 'b': x}; return x * 2.0",
+    "if tf.reduce_sum(x) > 0.6: self.last = {'b': x}\nreturn x * 2.0",
+]
+
+
+@pytest.mark.parametrize("base", ["tf.Module", "tf.keras.layers.Layer"])
+@pytest.mark.parametrize(("bodies", "state"), [(STORED, "graph"), (READ_BACK, "eager")])
+def test_what_is_stored_becomes_what_it_does_in_python(base: str, bodies: list[str], state: str) -> None:
+    source = program(base, bodies).replace(
+        "show(step(model,",
+        "show(getattr(model, 'last', None), type(getattr(model, 'last', None)).__name__, step(model,",
+    )
+    same(source, **{f"step_{number}": state for number in range(len(bodies))})
