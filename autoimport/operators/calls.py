@@ -8,7 +8,15 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import lists, math_functions, observer, operator_functions, python_builtins, sorting
+from autoimport.operators import (
+    dataclass_functions,
+    lists,
+    math_functions,
+    observer,
+    operator_functions,
+    python_builtins,
+    sorting,
+)
 from autoimport.operators.access import iterate
 from autoimport.operators.comprehensions import Sink, described, push
 from autoimport.operators.either import Either
@@ -25,7 +33,12 @@ Operator = Callable[..., Any]
 # By identity, so that a name that was given another meaning calls that.
 _OPERATORS: dict[int, tuple[Any, Operator]] = {
     id(fn): (fn, operator)
-    for table in (python_builtins.OPERATORS, math_functions.OPERATORS, operator_functions.OPERATORS)
+    for table in (
+        python_builtins.OPERATORS,
+        math_functions.OPERATORS,
+        operator_functions.OPERATORS,
+        dataclass_functions.OPERATORS,
+    )
     for fn, operator in table.items()
 }
 

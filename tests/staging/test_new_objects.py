@@ -165,3 +165,39 @@ def test_objects_made_on_one_way_of_a_branch_keep_what_that_way_gave_them() -> N
         perhaps="graph",
         changed="graph",
     )
+
+
+def test_a_dataclass_is_replaced_field_by_field() -> None:
+    programs.same(
+        """
+        import dataclasses
+        from typing import ClassVar
+        @dataclasses.dataclass(frozen=True)
+        class State:
+            position: tf.Tensor
+            velocity: tf.Tensor
+            time: int = 0
+            notes: list = dataclasses.field(default_factory=list)
+            def __post_init__(self):
+                if self.time < 0: raise ValueError(self.time)
+        @dataclasses.dataclass
+        class Counted:
+            value: tf.Tensor
+            made: ClassVar[int] = 0
+        def advance(s, dt):
+            velocity = s.velocity - dt * s.position
+            return dataclasses.replace(s, position=s.position + dt * velocity, velocity=velocity, time=s.time + 1)
+        def doubled(c): return dataclasses.replace(c, value=c.value * 2.0 + 1.0 - c.value)
+        def wrong(s, k): return dataclasses.replace(s, **({"speed": 1} if k % 2 else {"time": -k}))
+        def main():
+            s, c = State(tf.constant(1.0), tf.constant(0.0)), Counted(tf.constant(1.0))
+            for k in range(7):
+                before, s = s, advance(s, 0.1)
+                c = doubled(c)
+                s.notes.append(k)
+                show(s, s.notes is before.notes, before is s, c)
+                attempt(wrong, s, k)
+        """,
+        advance="graph",
+        doubled="eager",
+    )
