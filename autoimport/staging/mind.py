@@ -277,8 +277,10 @@ class Mind:
     ) -> bool:
         site = self._site
         if not self._policy.another_specialisation():
-            last = self._specialisations[0]
-            self._leave_eager(f"needs a new graph too often: {last.explain(last.failed)}")
+            # Those before may have gone with the objects that they were made for.
+            last = next(iter(self._specialisations), None)
+            why = last.explain(last.failed) if last is not None else "what it works on is made anew"
+            self._leave_eager(f"needs a new graph too often: {why}")
             self._specialisations.clear()
             return False
         start = time.perf_counter()

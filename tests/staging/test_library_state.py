@@ -554,3 +554,20 @@ def test_gradients_by_way_of_a_list() -> None:
                 show(t.gradient(z, x))
         """
     )
+
+
+def test_a_metric_made_anew_for_each_graph_ends_in_eager_calls() -> None:
+    same(
+        """
+        def measure(metric, x):
+            metric.update_state(tf.tanh(x) * 2.0 + tf.exp(-x))
+            return metric.result()
+        def main():
+            for epoch in range(12):
+                metric = tf.keras.metrics.Mean()
+                for i in range(3):
+                    show(measure(metric, tf.ones(2) * i + epoch))
+                del metric
+        """,
+        measure="eager",
+    )
