@@ -33,6 +33,16 @@ def connect() -> None:
     tf_internals.hide_frames_of(os.path.dirname(autoimport.__file__))
     if config.current().report_operations:
         measuring.start()
+    os.register_at_fork(after_in_child=_forked)
+
+
+_cannot_launch = False
+
+
+def _forked() -> None:
+    """A process forked off a running TensorFlow has none of the threads that run graphs: a launch would never end."""
+    global _cannot_launch
+    _cannot_launch = tf_internals.has_started()
 
 
 def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
@@ -58,6 +68,9 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
         return True
     site.own_calls += 1
     if site.closed or results.plain or _debugging() or tf_internals.operations_are_watched():
+        return False
+    if _cannot_launch:
+        site.close("eager", "TensorFlow cannot run graphs in a process that was forked after it had started")
         return False
     mind: Mind | None = site.mind
     if mind is None:

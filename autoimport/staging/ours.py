@@ -9,6 +9,7 @@ from __future__ import annotations
 import dis
 import functools
 import types
+import weakref
 from typing import Any
 
 # Beginnings of the names of instructions that only compute, on CPython 3.10 to 3.13.
@@ -21,7 +22,8 @@ _READS_ITEMS = ("BINARY_SUBSCR", "BINARY_SLICE")
 _GENERATOR = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
 
 
-_nested: set[types.CodeType] = set()
+# By identity, since equal code need not live as long: what is nested in graph forms, while somebody has it.
+_nested: dict[int, weakref.ref[types.CodeType]] = {}
 # Attributes and globals that converted functions store: counters, most of them.
 stored_names: set[str] = set()
 
@@ -30,13 +32,17 @@ def note_form(code: types.CodeType) -> None:
     """`code` is a graph form: what is nested in it is converted, though it has no gate."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            _nested.add(constant)
+            _nested[id(constant)] = weakref.ref(constant, functools.partial(_freed, id(constant)))
             note_form(constant)
+
+
+def _freed(identity: int, _: Any) -> None:
+    _nested.pop(identity, None)
 
 
 def converted(code: types.CodeType) -> bool:
     """Whether code has a graph form, or is part of one."""
-    return gated(code) or code in _nested
+    return gated(code) or id(code) in _nested
 
 
 def harmless(code: types.CodeType) -> bool:
@@ -49,7 +55,7 @@ def gated(code: types.CodeType) -> bool:
     return "@enter" in code.co_names
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def plain(code: types.CodeType) -> bool:
     """Whether code can do nothing but compute with its parameters: no name, item, jump or change in place.
 

@@ -7,6 +7,7 @@ fills in and the report reads.
 from __future__ import annotations
 
 import builtins
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -207,6 +208,15 @@ _lock = threading.RLock()
 # Forms that were asked for since there has been no graph under construction.
 _in_use: set[Forms] = set()
 _graphs_under_construction = 0
+
+
+def _forked() -> None:
+    """Another thread, which this new process does not have, may have held the lock."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 def register_module(

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ from tensorflow.python.eager import cancellation, context, record
 from tensorflow.python.eager.polymorphic_function import concrete_function, eager_function_run, polymorphic_function
 from tensorflow.python.framework import auto_control_deps, constant_op, func_graph, op_def_registry, ops, random_seed
 from tensorflow.python.framework import tensor as tensor_lib
-from tensorflow.python.ops import cond_v2, gen_random_ops, while_v2
+from tensorflow.python.ops import cond_v2, custom_gradient, gen_random_ops, while_v2
 from tensorflow.python.trackable import data_structures
 from tensorflow.python.util import tf_stack, traceback_utils
 
@@ -52,6 +53,11 @@ _TRACKING = (
 # True in eager mode, per thread; the context object is one for the whole process.
 _context = context.context()
 executing_eagerly: Callable[[], bool] = _context.executing_eagerly
+
+
+def has_started() -> bool:
+    """Whether the runtime of this process, with its threads, has been made: the first operation does that."""
+    return _context._context_handle is not None
 
 
 def shape_tuple(tensor: Any) -> tuple[int, ...]:
@@ -254,14 +260,51 @@ def build_function(name: str, file: str, body: Callable[[], list[Any]], inputs: 
       A ConcreteFunction with flat tensor outputs, in the order in which `body` returned them.
     """
     graph = FuncGraph(name)
-    with ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED), _quick_operations(graph, file):
-        func_graph.func_graph_from_py_func(name, body, (), {}, func_graph=graph)
+    gradients: list[str] = []
+    disabled = ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED)
+    try:
+        with disabled, _quick_operations(graph, file), _names_of_gradients(graph, gradients):
+            func_graph.func_graph_from_py_func(name, body, (), {}, func_graph=graph)
+    except BaseException:
+        _forget_gradients(gradients)
+        raise
     graph.inputs = [*inputs, *graph.internal_captures]
     specs = tuple(tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in inputs)
     signature = function_types.from_structured_signature(
         (specs, {}), graph.structured_outputs, graph.function_captures.capture_types
     )
-    return ConcreteFunction.from_func_graph(graph, signature, {}, shared_func_graph=False)
+    function = ConcreteFunction.from_func_graph(graph, signature, {}, shared_func_graph=False)
+    if gradients:
+        weakref.finalize(function, _forget_gradients, gradients).atexit = False
+    return function
+
+
+@contextlib.contextmanager
+def _names_of_gradients(graph: Any, names: list[str]) -> Iterator[None]:
+    """Note the names under which `tf.custom_gradient` registers gradients of operations of `graph`.
+
+    TensorFlow never forgets one, nor what it holds: tensors, and with them all of the graph.
+    """
+    original = custom_gradient.generate_name
+
+    def generate_name() -> str:
+        name = original()
+        if (
+            _around_branches(ops.get_default_graph()) is graph
+        ):  # not that of a function of the person's, which may live longer
+            names.append(name)
+        return str(name)
+
+    custom_gradient.generate_name = generate_name
+    try:
+        yield
+    finally:
+        custom_gradient.generate_name = original
+
+
+def _forget_gradients(names: list[str]) -> None:
+    for name in names:
+        ops.gradient_registry._registry.pop(name, None)
 
 
 @contextlib.contextmanager

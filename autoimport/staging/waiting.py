@@ -34,11 +34,12 @@ class _Wait:
         self._outputs: Any = None
         self._error: BaseException | None = None
 
-    def run(self) -> None:
+    def run(self, helper: _Helper) -> None:
         try:
             self._outputs = self._launch(self._cancellation)
         except BaseException as error:  # the main thread raises it
             self._error = error
+        _idle.append(helper)
         self._done.release()
 
     def outputs(self) -> Any:
@@ -69,7 +70,7 @@ class _Helper:
 
     def _work(self) -> None:
         while True:
-            self.waits.get().run()
+            self.waits.get().run(self)
 
 
 # A handler may launch a graph itself while the first helper is at work.
@@ -92,6 +93,4 @@ def run(launch: Launch) -> Any:
     helper = _idle.pop() if _idle else _Helper()
     wait = _Wait(launch)
     helper.waits.put(wait)
-    outputs = wait.outputs()
-    _idle.append(helper)
-    return outputs
+    return wait.outputs()

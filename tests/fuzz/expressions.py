@@ -163,6 +163,23 @@ class Expressions:
             lambda: f"({self.pick('WEIGHT', 'WEIGHT', 'box.weight')} * {e(SCALAR)})",
             lambda: "WEIGHT.read_value()",
             lambda: f"tf.random.normal([], {e(SCALAR)})",
+            lambda: f"tf.random.normal([2]{self.pick('', ', seed=3')})[{self.pick('0', '1')}]",
+            lambda: f"tf.random.stateless_normal([], [{e(INT)} % 9, 3])",
+            lambda: f"RNG.normal([]) * {e(SCALAR)}",
+            lambda: f"tf.gather({e(VECTOR)}, {e(WHOLE)})",
+            lambda: f"tf.ensure_shape({e(VECTOR)}, [{self.pick('3', '3', '2', 'None')}])[0]",
+            lambda: f"tf.debugging.check_numerics({e(SCALAR)}, 'odd')",
+            lambda: f"tf.reduce_sum(tf.map_fn(lambda z: z * {e(SCALAR)}, {e(VECTOR)}))",
+            lambda: f"tf.cond({e(TRUTH)}, lambda: {e(SCALAR)}, lambda: {e(SCALAR)})",
+            lambda: f"sum(steps({e(VECTOR)}, {self.pick('2', '3', e(INT))}), {e(SCALAR)})",
+            lambda: f"next(steps({e(VECTOR)}, 2))",
+            lambda: f"recursive({e(SCALAR)}, {self.pick('2', '3')})",
+            lambda: f"traced({e(SCALAR)})",
+            lambda: f"bent({e(SCALAR)})",
+            lambda: f"Point({e(SCALAR)}, {e(INT)}).moved({e(FLOAT)}).x",
+            lambda: f"box({e(SCALAR)})",
+            lambda: f"SLOTS[{self.pick('0', '1', '-1', e(INT))}] + {e(SCALAR)}",
+            lambda: f"tf.constant(np.{self.pick('sum', 'mean', 'max')}({e(VECTOR)}.numpy()))",
             lambda: f"tf.reduce_sum(tf.random.uniform([2]) * {e(SCALAR)})",
             lambda: f"sum(z * {e(SCALAR)} for z in {e(TENSORS)}) + 0.0 * {e(SCALAR)}",
             lambda: f"functools.reduce(lambda y, z: y + z, {e(TENSORS)}, {e(SCALAR)})",
@@ -201,6 +218,11 @@ class Expressions:
             lambda: f"tf.tensor_scatter_nd_update({e(VECTOR)}, [[0]], [{e(SCALAR)}])",
             lambda: f"tf.convert_to_tensor({e(TENSORS)} or [0.0])",
             lambda: f"tf.random.shuffle({e(VECTOR)})",
+            lambda: f"tf.random.uniform([3], {e(SCALAR)}, 9.0)",
+            lambda: f"tf.stack(list(steps({e(VECTOR)}, {self.pick('2', '3')})))[0]",
+            lambda: f"tf.unique({e(VECTOR)})[0]",
+            lambda: f"tf.nn.dropout({e(VECTOR)}, 0.5)",
+            lambda: f"tf.gather({e(VECTOR)}, tf.argsort({e(VECTOR)}))",
         ]
 
     def _whole(self, e: Callable[[str], str]) -> list[Callable[[], str]]:
@@ -214,6 +236,8 @@ class Expressions:
             lambda: f"tf.shape({e(VECTOR)})[0]",
             lambda: f"({e(INT)} + {e(WHOLE)})",
             lambda: f"(STEPS + {e(INT)})",
+            lambda: f"tf.random.uniform([], 0, {self.pick('5', e(WHOLE))}, tf.int32)",
+            lambda: f"tf.searchsorted(tf.sort({e(VECTOR)}), [{e(SCALAR)}])[0]",
         ]
 
     def _truth(self, e: Callable[[str], str]) -> list[Callable[[], str]]:
@@ -252,6 +276,9 @@ class Expressions:
             lambda: f"{e(INT)} ** {self.pick('2', '3')}",
             lambda: f"round({e(FLOAT)})",
             lambda: "int(STEPS)",
+            lambda: f"len(set({e(NUMBERS)}))",
+            lambda: f"int(np.argmax({e(VECTOR)}.numpy()))",
+            lambda: f"sorted({e(NUMBERS)}, key=lambda z: -z)[0]",
         ]
         return [*forms, lambda: "self.step", lambda: "self.step"] if self.scope.is_method else forms
 
@@ -326,5 +353,6 @@ class Expressions:
             lambda: f"{{**{e(TABLE)}, {e(TEXT)}: {e(SCALAR)}}}",
             lambda: f"{{z: {e(SCALAR)} for z in ({self.key()}, {self.key()})}}",
             lambda: f"dict(x={e(SCALAR)}, **TABLE)",
+            lambda: f"{{z: y + {e(SCALAR)} for z, y in {e(TABLE)}.items()}}",
             lambda: "dict(TABLE)",
         ]

@@ -10,34 +10,74 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 from dataclasses import dataclass
 
 from tests.fuzz.expressions import FLOAT, INT, LOCALS, SCALAR, TABLE, TENSORS, VECTOR, WHOLE, Scope
 from tests.fuzz.statements import Statements, indent
 
-PRELUDE = """
+IMPORTS = """
 import functools
 import math
+from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
-
-G_int = 2
-G_float = 0.5
-G_tensor = tf.constant(1.5)
-G_text = "g"
-G_flag = True
-HISTORY = []
-COUNTS = [1]
-TABLE = {"a": tf.constant(0.25), "b": tf.constant(-1.0)}
-STATS = {"n": 0, "best": 0.5}
-ARRAY = np.array([0.5, -1.5, 2.0], np.float32)
-WEIGHT = tf.Variable(0.75)
-STEPS = tf.Variable(0, dtype=tf.int32)
-
-
+"""
+# What programs are made over, by name; a program has those that it mentions, in this order.
+VALUES = {
+    "G_int": "2",
+    "G_float": "0.5",
+    "G_tensor": "tf.constant(1.5)",
+    "G_text": '"g"',
+    "G_flag": "True",
+    "HISTORY": "[]",
+    "COUNTS": "[1]",
+    "TABLE": '{"a": tf.constant(0.25), "b": tf.constant(-1.0)}',
+    "STATS": '{"n": 0, "best": 0.5}',
+    "ARRAY": "np.array([0.5, -1.5, 2.0], np.float32)",
+    "WEIGHT": "tf.Variable(0.75)",
+    "STEPS": "tf.Variable(0, dtype=tf.int32)",
+    "SLOTS": "[tf.Variable(0.5), tf.Variable(-0.25)]",
+    "RNG": "tf.random.Generator.from_seed(3)",
+}
+HELPERS = {
+    "Problem": """
 class Problem(Exception):
     pass
-"""
+""",
+    "Point": """
+class Point(NamedTuple):
+    x: tf.Tensor
+    n: int
+
+    def moved(self, by):
+        if self.x > 0:
+            return self._replace(x=self.x + by)
+        return Point(self.x - by, self.n + 1)
+""",
+    "steps": """
+def steps(v, n):
+    for i in range(n):
+        yield v[0] * i
+    WEIGHT.assign_add(0.125)
+""",
+    "recursive": """
+def recursive(t, n):
+    if n <= 0 or t > 4.0:
+        return t
+    return recursive(t * 2.0, n - 1) + 1.0
+""",
+    "traced": """
+@tf.function(autograph=False)
+def traced(t):
+    return tf.where(t > 0.5, t * WEIGHT, t - 1.0)
+""",
+    "bent": """
+@tf.custom_gradient
+def bent(t):
+    return t * 2.0, lambda up: up * 3.0
+""",
+}
 
 
 @dataclass(frozen=True)
@@ -97,13 +137,16 @@ class Generator(Statements):
             "        self.log = []\n        self.table = {}\n        self.last = None\n"
             "        self.weight = tf.Variable(0.25)\n\n"
             f"    def scale(self, y):\n        return y * self.rate + {self.pick('self.step', 'self.tensor', '0.5')}\n\n"
+            "    @property\n    def double(self):\n        return self.rate * 2\n\n"
+            f"    def __call__(self, y):\n        if y {self.pick('>', '<')} self.tensor:\n"
+            f"            self.step += 1\n            return self.scale(y)\n        return y - self.{self.pick('double', 'weight')}\n\n"
             f"{indent(methods)}\n\nbox = Box()\n"
         )
 
     def calls(self, callee: str) -> str:
         """Calls of a function with arguments that change now and then."""
         lines = []
-        for index in range(self.random.randint(4, 6)):
+        for index in range(self.random.randint(3, 5)):
             vector = f"tf.constant([{', '.join(self.pick('0.5', '-1.0', '2.0', '1.5', '0.0') for _ in range(3))}])"
             if index and self.chance(0.12):
                 vector = self.pick(
@@ -139,8 +182,9 @@ class Generator(Statements):
 
     def program(self) -> Program:
         """One or two of what may become a graph, and calls of it."""
-        kinds = self.random.choices(("function", "closure", "method", "loop"), (5, 2, 3, 3), k=self.pick(1, 2, 2))
-        parts, callees = [PRELUDE, self.class_(kinds.count("method"))], []
+        kinds = self.random.choices(("function", "closure", "method", "loop"), (5, 2, 3, 3), k=self.pick(1, 1, 2))
+        box = self.class_(kinds.count("method"))
+        parts, callees = [], []
         for index, kind in enumerate(kinds):
             name = f"fn_{index}"
             if kind == "loop":
@@ -150,6 +194,15 @@ class Generator(Statements):
                 parts.append(self.closure(name) if kind == "closure" else self.function(name))
             callees.append(f"box.method_{kinds[:index].count('method')}" if kind == "method" else name)
         parts += [self.calls(callee) for callee in callees]
-        names = "G_int G_float G_tensor G_text G_flag HISTORY COUNTS TABLE STATS WEIGHT STEPS vars(box)"
-        parts.append("".join(f"show({name})\n" for name in names.split()))
-        return Program("\n\n".join(parts), is_main=self.chance(0.5))
+        if _mentions("box", parts):
+            parts.insert(0, box)
+        helpers = [text for name, text in HELPERS.items() if _mentions(name, parts)]
+        values = [name for name in VALUES if _mentions(name, [*helpers, *parts])]
+        shown = [*("RNG.state" if name == "RNG" else name for name in values), *["vars(box)"] * (box in parts)]
+        given = "\n".join(f"{name} = {VALUES[name]}" for name in values)
+        asked = "".join(f"show({name})\n" for name in shown)
+        return Program("\n\n".join([IMPORTS, given, *helpers, *parts, asked]), is_main=self.chance(0.5))
+
+
+def _mentions(name: str, parts: list[str]) -> bool:
+    return any(re.search(rf"\b{name}\b", part) for part in parts)

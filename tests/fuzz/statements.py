@@ -27,6 +27,10 @@ def indent(block: str) -> str:
     return textwrap.indent(block, "    ")
 
 
+def _lines(parts: list[str]) -> str:
+    return "\n".join(parts)
+
+
 class Statements(Expressions):
     """Writes statements, and remembers which names they give a value."""
 
@@ -40,7 +44,8 @@ class Statements(Expressions):
         }  # fmt: skip
         compound: dict[Callable[..., str], float] = {
             self._if: 5, self._while: 1.5, self._for: 3, self._try: 0.8, self._gradient: 0.7, self._match: 0.5,
-            self._nested: 0.5,
+            self._nested: 0.5, self._array: 0.5, self._generator: 0.4, self._failing_loop: 0.5, self._with: 0.3,
+            self._dataset: 0.3,
         }  # fmt: skip
         if self.chance(0.08) and (self.scope.in_loop or self.scope.in_function) and depth < 2:
             return self._jump()
@@ -126,6 +131,8 @@ class Statements(Expressions):
                 lambda: f"WEIGHT.assign({self.expression(SCALAR)})",
                 lambda: f"WEIGHT.assign_{self.pick('add', 'sub')}({self.expression(SCALAR)})",
                 lambda: f"STEPS.assign_add({self.pick('1', self.expression(WHOLE))})",
+                lambda: f"SLOTS[{self.pick('0', '1', self.expression(INT, 1))}].assign({self.expression(SCALAR)})",
+                lambda: f"for slot in SLOTS:\n    slot.assign_add({self.expression(SCALAR, 1)})",
                 lambda: (
                     f"{self.pick('self' if self.scope.is_method else 'box', 'box')}.weight.assign({self.expression(SCALAR)})"
                 ),
@@ -250,7 +257,10 @@ class Statements(Expressions):
         return text + (f"\nelse:\n{self.indented(depth)}" if self.chance(0.1) else "")
 
     def _try(self, depth: int) -> str:
-        caught = self.pick("ValueError", "Problem", "(KeyError, IndexError)", "ZeroDivisionError", "Exception")
+        caught = self.pick(
+            "ValueError", "Problem", "(KeyError, IndexError)", "ZeroDivisionError", "Exception",
+            "tf.errors.InvalidArgumentError",
+        )  # fmt: skip
         named = self.pick("", " as error")
         handler = self.indented(depth)
         if named and self.chance(0.5):
@@ -259,14 +269,108 @@ class Statements(Expressions):
         return text + (f"\nfinally:\n{indent(self._effect())}" if self.chance(0.2) else "")
 
     def _gradient(self, depth: int) -> str:
+        """A tape over a value that may not depend on what is asked for, or only on one way."""
         x, y, g = self.fresh(SCALAR), self.fresh(SCALAR), self.fresh(SCALAR)
         before = f"{x} = {self.expression(SCALAR)}"
         self.scope.names[x] = SCALAR
-        over = self.pick(x, "WEIGHT")
-        body = f"    tape.watch({x})\n    {y} = {x} * WEIGHT + {self.expression(SCALAR)}"
-        text = f"{before}\nwith tf.GradientTape() as tape:\n{body}\n{g} = tape.gradient({y}, {over})"
-        self.scope.names.update({y: SCALAR, g: SCALAR})
-        return text + (f"\nWEIGHT.assign_sub(0.1 * {g})" if self.chance(0.4) else "")
+        over = self.pick(x, "WEIGHT", "SLOTS[0]", f"[{x}, WEIGHT]", "SLOTS")
+        first = self.pick(f"{x} * WEIGHT + {self.expression(SCALAR)}", self.expression(SCALAR), f"{x} * SLOTS[0]")
+        body = [f"tape.watch({x})", f"{y} = {first}"]
+        self.scope.names[y] = SCALAR
+        if self.chance(0.5):
+            with self.inside(in_function=False, in_loop=False):
+                body.append(self.statement(depth + 1))
+        if self.chance(0.4):
+            other = self.pick(f"{y} * {x}", f"{y} * WEIGHT", self.expression(SCALAR))
+            body.append(f"if {self.condition()}:\n    {y} = {other}")
+        if self.chance(0.2):
+            body.append(
+                f"for _ in {self.pick('tf.range(2)', 'range(2)')}:\n    {y} = {y} * {self.pick(x, 'WEIGHT', '0.5')}"
+            )
+        zero = self.pick("", "", ", unconnected_gradients='zero'")
+        asked = f"tape.gradient({y}, {over}{zero})"
+        text = f"{before}\nwith tf.GradientTape() as tape:\n{indent(_lines(body))}\n{g} = {asked}"
+        if over.startswith(("[", "SLOTS")) and over != "SLOTS[0]":
+            text += f"\n{g} = {self.pick(f'{g}[0]', f'{g}[1]')}"
+        if self.chance(0.4):
+            text += f"\nprint({self.pick(repr('none'), repr('g'))}, {g} is None)"
+        self.scope.names[g] = SCALAR
+        change = f"WEIGHT.assign_sub(0.1 * {g})"
+        checked = self.pick(change, f"if {g} is not None:\n    {change}")
+        return text + (f"\n{checked}" if self.chance(0.4) else f"\n{g} = 0.0 if {g} is None else {g}")
+
+    def _array(self, depth: int) -> str:
+        """A TensorArray that a loop fills."""
+        name, result, index = self.fresh("ta"), self.fresh(VECTOR), self.fresh(INT)
+        size, over = self.pick(
+            ("0, dynamic_size=True", "tf.range(3)"), ("3", "tf.range(3)"), ("3", "range(3)"), ("2", "tf.range(3)")
+        )
+        with self.inside(in_loop=True, in_function=False) as scope:
+            scope.names[index] = WHOLE if over.startswith("tf") else INT
+            body = self.block(depth) if self.chance(0.5) else "pass"
+            write = f"{name} = {name}.write({index}, {self.expression(SCALAR)})"
+        read = self.pick(f"{name}.stack()", f"{name}.stack()", f"tf.stack([{name}.read({self.pick('0', '1', '3')})])")
+        text = f"{name} = tf.TensorArray(tf.float32, {size}{self.pick('', ', clear_after_read=False')})\nfor {index} in {over}:\n"
+        self.scope.names[result] = VECTOR
+        return f"{text}{indent(body)}\n    {write}\n{result} = {read}"
+
+    def _generator(self, depth: int) -> str:
+        """A generator in the function, whose items a loop takes."""
+        name, item, given = self.fresh("gen"), self.fresh(SCALAR), self.fresh(VECTOR)
+        with self.inside(in_loop=False, in_function=False, cells={}) as scope:
+            scope.names = {n: k for n, k in scope.names.items() if n[0] in "tvif"}
+            scope.counters = scope.counters | set(scope.names)
+            scope.names[given] = VECTOR
+            inner = self.fresh(SCALAR)
+            scope.names[inner] = SCALAR
+            made = [f"yield {self.expression(SCALAR)}"]
+            if self.chance(0.3):
+                made.insert(0, self._effect())
+            made = [f"for {inner} in {self.pick(f'{given}[:3]', f'list({given})[:2]')}:\n{indent(_lines(made))}"]
+            if self.chance(0.3):
+                made.append(f"yield {self.expression(SCALAR)}")
+        head = f"def {name}({given}):\n{indent(self.declared(_lines(made)))}\n{indent(_lines(made))}"
+        vector = self.expression(VECTOR)
+        with self.inside(in_loop=True) as scope:
+            scope.names[item] = SCALAR
+            body = self.block(depth)
+        return f"{head}\nfor {item} in {name}({vector}):\n{indent(body)}"
+
+    def _failing_loop(self, depth: int) -> str:
+        """A loop that changes variables and lists, and fails on the way, perhaps in a `try`."""
+        name = self.fresh(WHOLE)
+        over = self.pick("tf.range(4)", "range(4)", "tf.constant([0, 2, 5, 1])")
+        with self.inside(in_loop=True) as scope:
+            scope.names[name] = WHOLE if over.startswith("tf") else INT
+            fails = self.pick(
+                f"tf.debugging.assert_less({name}, {self.pick('3', self.expression(WHOLE, 1))})",
+                f"WEIGHT.assign_add({self.expression(VECTOR, 1)}[{name}])",
+                f"WEIGHT.assign(tf.gather({self.expression(VECTOR, 1)}, {name}))",
+                f"STEPS.assign_add(6 // ({name} - 2))",
+                f"tf.debugging.check_numerics({self.expression(SCALAR, 1)} / (2.0 - tf.cast({name}, tf.float32)), 'odd')",
+            )
+            body = [self._variable(), self.pick(self._effect, self._print, self._variable)(), fails]
+            self.random.shuffle(body)
+            if self.chance(0.3):
+                body.append(self.statement(depth))
+        loop = f"for {name} in {over}:\n{indent(_lines(body))}"
+        if self.chance(0.5):
+            return loop
+        return f"try:\n{indent(loop)}\nexcept tf.errors.InvalidArgumentError:\n{indent(self._print())}"
+
+    def _with(self, depth: int) -> str:
+        entered = self.pick("tf.name_scope('part')", "tf.device('/CPU:0')", "tf.GradientTape() as _")
+        return f"with {entered}:\n{indent(self.block(depth))}"
+
+    def _dataset(self, depth: int) -> str:
+        """A loop over a dataset."""
+        name = self.fresh(SCALAR)
+        data = f"tf.data.Dataset.from_tensor_slices({self.expression(VECTOR, 1)})"
+        more = self.pick("", ".batch(2).unbatch()", ".map(lambda z: z * 2.0)", ".take(2)")
+        with self.inside(in_loop=True) as scope:
+            scope.names[name] = SCALAR
+            body = self.block(depth)
+        return f"for {name} in {data}{more}:\n{indent(body)}"
 
     def _match(self, depth: int) -> str:
         subject, cases = self.pick(
@@ -274,6 +378,11 @@ class Statements(Expressions):
             (self.expression(TEXT), ['"a"', '"b" | "xyz"']),
             (f"({self.expression(INT)} % 2, {self.expression(SCALAR)})", ["(0, z)", "(1, z) if z > 0"]),
             (self.expression(NUMBERS), ["[]", "[z]", "[z, *_]"]),
+            (self.expression(TABLE), ['{"a": z, **rest}', '{"x": z}', "{}"]),
+            (
+                f"Point({self.expression(SCALAR)}, {self.expression(INT)})",
+                ["Point(x=z, n=0)", "Point(z, 1 | 2)", "(z, _)"],
+            ),
         )
         arms = [f"    case {case}:\n{indent(self.indented(depth))}" for case in cases]
         arms.append(f"    case _:\n{indent(self.indented(depth))}")

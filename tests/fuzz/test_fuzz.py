@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fuzz.compare import compare
-from tests.fuzz.programs import PRELUDE, Program, generate
+from tests.fuzz.programs import IMPORTS, Program, generate
 from tests.fuzz.shrink import shrink
 
 PROGRAMS = 60
@@ -31,7 +31,7 @@ def test_a_difference_is_seen_and_made_small(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("autoimport.staging.trace.Trace.acts", lambda self, acted: None)  # a graph prints nothing
     body = "    y = x + 1\n    if y > 0:\n        print('got', y)\n    z = y * 2\n    return z\n"
     calls = "attempt(f, tf.constant(1.0))\n" * 3
-    source = f"{PRELUDE}\ndef f(x):\n{body}\n\n{calls}"
+    source = f"{IMPORTS}\ndef f(x):\n{body}\n\n{calls}"
 
     def differs(text: str) -> bool:
         return bool(compare(Program(text, False)).difference)

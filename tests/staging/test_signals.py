@@ -214,3 +214,17 @@ def test_what_a_handler_raised_before_is_no_interrupt_of_a_trace_made_while_it_i
         signal.signal(signal.SIGUSR1, before)
     """
     same(textwrap.dedent(program))
+
+
+def test_launches_that_fail_leave_no_thread() -> None:
+    from autoimport.staging import waiting
+
+    def fails(_: object) -> None:
+        raise KeyError
+
+    threads = []
+    for _ in range(4):
+        with pytest.raises(KeyError):
+            waiting.run(fails)
+        threads.append(len(sys._current_frames()))
+    assert threads == threads[:1] * 4

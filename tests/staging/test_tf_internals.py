@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import subprocess
 import sys
 import textwrap
@@ -302,6 +303,39 @@ def test_making_operations_is_as_before_when_a_function_is_built() -> None:
     before, during, after = *seen, state()
     assert after == before
     assert all(one != other for one, other in zip(before, during, strict=True))
+
+
+def test_custom_gradients_of_a_function_are_forgotten_with_it_and_those_of_the_persons_functions_are_not() -> None:
+    names = tf_internals.ops.gradient_registry._registry
+    before = set(names)
+    inner = tf.function(lambda x: tf.nn.silu(x) * 2)
+    inputs = []
+
+    def body():
+        graph = tf_internals.outermost_graph()
+        inputs.append(tf_internals.placeholder(graph, tf.float32, ()))
+        x = inputs[0]
+        return [tf.cond(x > 0, lambda: tf.nn.silu(x), lambda: x) + tf.nn.silu(x) + inner(x)]
+
+    function = tf_internals.build_function("bent", __file__, body, inputs)
+    assert len(set(names) - before) == 3
+    del function
+    inputs.clear()
+    gc.collect()
+    assert len(set(names) - before) == 1
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = inner(x)
+    assert tape.gradient(y, x).numpy() > 0
+
+    def fails():
+        tf.nn.silu(tf.constant(1.0))
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        tf_internals.build_function("fails", __file__, fails, [])
+    assert len(set(names) - before) == 1
 
 
 @pytest.mark.parametrize("wait", [None, lambda launch: launch(tf_internals.Cancellation())])
