@@ -6,6 +6,7 @@ The loops here would run for hours if a signal had to wait for their end.
 from __future__ import annotations
 
 import faulthandler
+import sys
 import textwrap
 from collections.abc import Iterator
 
