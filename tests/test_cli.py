@@ -439,7 +439,7 @@ def test_zero_turns_everything_off(folder, environment):
         (["--fidelity", "quick", "train.py"], """command line: --fidelity: 'quick' is not allowed; use "exact" or "fast"\n"""),
         (["--fidelity"], """command line: --fidelity: a value is missing; use "exact" or "fast"\n"""),
         (["--stage-after=x", "train.py"], "command line: --stage-after: 'x' is not allowed; use a whole number from 0\n"),
-        (["--speed", "train.py"], "command line: --speed: unknown; use one of --packages, --exclude, --cache-dir, --cache-size, --cache-shared, --stage-after, --report, --report-json, --strict, --pure, --effectful, --fidelity, --learn, --verify\n"),
+        (["--speed", "train.py"], "command line: --speed: unknown; use one of --packages, --exclude, --cache-dir, --cache-size, --cache-shared, --stage-after, --report, --report-json, --report-operations, --strict, --pure, --effectful, --fidelity, --learn, --verify\n"),
         ([], "command line: no program; usage: python -m autoimport [options] (script | -m module | -c code | -) [arguments]\n"),
         (["-m"], "command line: -m: nothing to run; usage: python -m autoimport [options] (script | -m module | -c code | -) [arguments]\n"),
     ],

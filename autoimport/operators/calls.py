@@ -149,7 +149,7 @@ def _argument(fn: Any, arg: Any) -> Any:
         arg = lists.stand_in(arg)
     if isinstance(arg, MaybeNone) and _is_library(fn):
         return arg.to_tensor(None)
-    if type(arg) not in (list, tuple) or not _is_library(fn):
+    if type(arg) not in {list, tuple} or not _is_library(fn):
         return arg
     return packed(arg)
 
@@ -164,7 +164,7 @@ def packed(values: Any) -> Any:
 
     What is older than the trace has none: it stays what it is, for the trace to read what the library will read.
     """
-    if not any(isinstance(value, (Number, MaybeNone)) or type(value) in (list, tuple) for value in values):
+    if not any(isinstance(value, (Number, MaybeNone)) or type(value) in {list, tuple} for value in values):
         return values
     dtypes = [value.dtype for value in values if isinstance(value, (tf.Tensor, tf.Variable))]
     kinds = {value.kind if isinstance(value, Number) else type(value) for value in values}
@@ -176,7 +176,7 @@ def packed(values: Any) -> Any:
             return tf.cast(value.tensor, tf.float32) if float in kinds else tf.convert_to_tensor(value)
         if isinstance(value, MaybeNone):
             return value.to_tensor(dtypes[0] if dtypes else None)
-        return packed(value) if type(value) in (list, tuple) else value
+        return packed(value) if type(value) in {list, tuple} else value
 
     parts = [convert(value) for value in values]
     is_same = all(part is value for part, value in zip(parts, values, strict=True))

@@ -77,7 +77,7 @@ def _python(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
         return _same(x, y) is (compare is operator.eq)
     if _compares_without_effects(x) and _compares_without_effects(y):
         return compare(x, y)
-    if type(x) is type(y) and type(x) in (dict, set, frozenset):
+    if type(x) is type(y) and type(x) in {dict, set, frozenset}:
         method = x.__eq__ if compare is operator.eq else x.__ne__
         return trace.call(method, (y,), {})
     return trace.call(compare, (x, y), {})
@@ -149,7 +149,7 @@ def in_(x: Any, container: Any) -> Any:
     container = lists.stand_in(container)
     if is_symbolic(container):
         return _in_symbolic(x, container)
-    if type(container) in (list, tuple):
+    if type(container) in {list, tuple}:
         return _in_sequence(x, iterate(container))
     if type(container) is range and is_symbolic(x):
         return _in_range(x, container)
@@ -169,7 +169,7 @@ def _contains(container: Any, x: Any) -> Any:
     trace = observer.current()
     if trace is None or type(container) in _SCALARS or type(container) is range:
         return x in container
-    if type(container) in (dict, set, frozenset):
+    if type(container) in {dict, set, frozenset}:
         return trace.call(container.__contains__, (x,), {})
     return trace.call(operator.contains, (container, x), {})
 
@@ -241,7 +241,7 @@ def _number_is(x: Any, y: Any) -> Any:
     number, other = (x, y) if isinstance(x, Number) else (y, x)
     if number.kind is bool and (type(other) is bool or (isinstance(other, Number) and other.kind is bool)):
         return eq(number, other)
-    if type(other) in (int, float, bool) or isinstance(other, Number):
+    if type(other) in {int, float, bool} or isinstance(other, Number):
         refuse("`is` on a symbolic number")
     return False
 

@@ -33,7 +33,7 @@ def item(obj: Any, key: Any) -> Any:
         return item(obj.resolve(), key)
     if is_symbolic(obj) or isinstance(obj, (tf.Tensor, tf.Variable)):
         return obj[tensor_key(key)]
-    if type(obj) in (list, tuple) and isinstance(key, (Number, tf.Tensor)):
+    if type(obj) in {list, tuple} and isinstance(key, (Number, tf.Tensor)):
         return _select(obj, key)
     if type(obj) is range and isinstance(key, Number):
         position = _position(key, len(obj), "range object index out of range")
@@ -45,7 +45,7 @@ def item(obj: Any, key: Any) -> Any:
 
 def set_item(obj: Any, key: Any, value: Any) -> None:
     """`obj[key] = value` where `key` is symbolic."""
-    if type(obj) in (list, dict):
+    if type(obj) in {list, dict}:
         refuse(f"an item of a {type(obj).__name__} is stored at a symbolic place", error=NotImplementedError)
     obj[key] = value
 

@@ -129,7 +129,7 @@ class TensorList:
         return TensorList(structure, handles)
 
     def __getitem__(self, key: Any) -> Any:
-        if type(key) is slice and all(type(part) in (int, type(None)) for part in (key.start, key.stop, key.step)):
+        if type(key) is slice and all(type(part) in {int, type(None)} for part in (key.start, key.stop, key.step)):
             part = self.permuted(tf.range(self.count())[key])
             return part if isinstance(self, TensorTuple) else [part]
         index = self._index(key)
@@ -210,7 +210,7 @@ class TensorList:
         )[0]
 
     def _index(self, key: Any) -> Any:
-        if (isinstance(key, Number) and key.kind is not float) or type(key) in (int, bool):
+        if (isinstance(key, Number) and key.kind is not float) or type(key) in {int, bool}:
             index = Number.of(key).int64()
         elif isinstance(key, tf.Tensor) and key.dtype.is_integer and key.shape.rank == 0:
             index = tf.cast(key, tf.int64)

@@ -114,7 +114,7 @@ def is_python_zip(iterable: Any) -> bool:
         return False
     symbolic = [walk_over(part) for part in iterable.iterables if is_symbolic(part)]
     return all(walk is not None and walk.known_count() is not None for walk in symbolic) and any(
-        type(part) in (list, tuple) and lists.stand_in(part) is part for part in iterable.iterables
+        type(part) in {list, tuple} and lists.stand_in(part) is part for part in iterable.iterables
     )
 
 

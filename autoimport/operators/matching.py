@@ -39,7 +39,7 @@ def subject(x: Any) -> Any:
         refuse(f"`match` on a symbolic {type(x).__name__}")
     if isinstance(x, (*_WHOLE, ModuleType)):
         return x
-    if type(x) in (list, tuple):
+    if type(x) in {list, tuple}:
         old, new = list(x), [subject(part) for part in iterate(x)]
     elif type(x) is dict:
         old, new = list(x.values()), [subject(item(x, key)) for key in iterate(x)]

@@ -231,11 +231,11 @@ class _Call:
 
 def _snapshot(value: Any) -> Any:
     """A list as it is now."""
-    return type(value)(map(_snapshot, value)) if type(value) in (list, tuple) else value
+    return type(value)(map(_snapshot, value)) if type(value) in {list, tuple} else value
 
 
 def _example(value: Any) -> Any:
-    if type(value) in (list, tuple):
+    if type(value) in {list, tuple}:
         return type(value)(map(_example, value))
     if type(value) is Later:
         return value.example
@@ -253,14 +253,14 @@ _PLAIN = (bool, int, float, str, type(None), type)
 
 def involved(values: Any) -> bool:
     """Whether a numpy value that only the graph knows is among arguments."""
-    if type(values) in (list, tuple):
+    if type(values) in {list, tuple}:
         return any(map(involved, values))
-    return type(values) in (NumpyValue, Later)
+    return type(values) in {NumpyValue, Later}
 
 
 def require_ordinary(values: Any) -> None:
     """Send the call back to eager where numpy might warn about numbers, or raise."""
-    if type(values) in (list, tuple):
+    if type(values) in {list, tuple}:
         for value in values:
             require_ordinary(value)
     elif type(values) is NumpyValue:

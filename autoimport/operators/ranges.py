@@ -46,7 +46,7 @@ class SymbolicRange:
 
     def contains(self, x: Any) -> Number:
         """`x in range(...)` for an int."""
-        if type(x) not in (int, bool) and not (isinstance(x, Number) and x.kind is not float):
+        if type(x) not in {int, bool} and not (isinstance(x, Number) and x.kind is not float):
             refuse("`in` on a symbolic range")
         value, start, stop, step = Number.of(x).int64(), self.start.int64(), self.stop.int64(), self.step.int64()
         inside = tf.where(step > 0, (start <= value) & (value < stop), (stop < value) & (value <= start))

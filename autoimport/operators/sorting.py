@@ -81,7 +81,7 @@ def _permuted(items: list[Any], order: Any) -> list[Any]:
         kind: Any = type(first)
         make = kind if kind in (tuple, list) else kind._make
         return [make(parts) for parts in zip(*columns, strict=True)]
-    if all(type(x) in (Number, int, float, bool) for x in items):
+    if all(type(x) in {Number, int, float, bool} for x in items):
         numbers = [Number.of(x) for x in items]
         if len({number.kind for number in numbers}) == 1:
             low, high = min(number.low for number in numbers), max(number.high for number in numbers)

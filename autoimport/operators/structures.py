@@ -219,7 +219,7 @@ def _build_composite(spec: Any, tensors: list[Any]) -> Any:
 
 
 def _container_keys(value: Any) -> tuple[Any, ...] | None:
-    if type(value) in (list, tuple):
+    if type(value) in {list, tuple}:
         return tuple(range(len(value)))
     if type(value) is Text:
         return tuple(range(1 + len(value.args)))
@@ -253,7 +253,7 @@ def _items(value: Any, keys: tuple[Any, ...]) -> list[Any]:
 def build_container(label: tuple[type, tuple[Any, ...]], children: list[Any]) -> Any:
     """A container of these items."""
     cls, keys = label
-    if cls in (list, tuple):
+    if cls in {list, tuple}:
         return cls(children)
     if cls is Text:
         return Text(children[0], children[1:])

@@ -169,7 +169,7 @@ def later(fn: Callable[..., Any], *args: Any, how: Callable[[Any], str] | None =
     caught = [catch(arg, how) for arg in args]
     if not any(is_unknown(arg) for arg in caught):
         return fn(*caught)
-    if any(type(arg) in (bytes, bytearray) for arg in caught[:1]):
+    if any(type(arg) in {bytes, bytearray} for arg in caught[:1]):
         refuse("bytes made of symbolic values are needed while the graph is built")
     return Text(fn, caught)
 
@@ -216,11 +216,11 @@ def catch(x: Any, how: Callable[[Any], str] | None = str) -> Any:
 
 def _container(x: Any, how: Callable[[Any], str] | None) -> Any:
     cls: Any = type(x)
-    if cls in (list, tuple):
+    if cls in {list, tuple}:
         return cls([catch(item, repr) for item in access.iterate(x)])
     if cls is dict:
         return {_key(key): catch(access.item(x, key), repr) for key in access.iterate(x)}
-    if cls in (set, frozenset):
+    if cls in {set, frozenset}:
         items = access.iterate(x)
         if (items is not x and len(x) > 1) or not all(type(item) in PLAIN for item in items):
             refuse("the text of a set is needed, whose order is its own")

@@ -162,7 +162,7 @@ def _is_as_usual(logger: Any) -> bool:
 
 
 def _warn(reader: Reader, message: Any, category: Any = None, stacklevel: Any = 1, **more: Any) -> None:
-    is_text = type(message) in (str, text.Text)
+    is_text = type(message) in {str, text.Text}
     is_class = category is None or (isinstance(category, type) and issubclass(category, Warning))
     if more or not is_text or not is_class or type(stacklevel) is not int or stacklevel > 1:
         raise Unstageable("calls warnings.warn in a way that no graph can hold")

@@ -143,9 +143,9 @@ def _transposed(array: Any) -> Any:
 
 def is_known(value: Any) -> bool:
     """Whether Python knows a value before the launch."""
-    if type(value) in (Array, Host) or isinstance(value, _CONSTANTS):
+    if type(value) in {Array, Host} or isinstance(value, _CONSTANTS):
         return True
-    if type(value) in (list, tuple):
+    if type(value) in {list, tuple}:
         return all(is_known(item) for item in value)
     if type(value) is slice:
         return is_known((value.start, value.stop, value.step))
@@ -154,9 +154,9 @@ def is_known(value: Any) -> bool:
 
 def involves_host(values: Any) -> bool:
     """Whether an array or host value is among arguments."""
-    if type(values) in (list, tuple):
+    if type(values) in {list, tuple}:
         return any(involves_host(value) for value in values)
-    return type(values) in (Array, Host)
+    return type(values) in {Array, Host}
 
 
 def is_numpy_function(fn: Any) -> bool:
@@ -196,7 +196,7 @@ def compute(
         code, text = f"{owner.code}.{name}({', '.join(texts)})", owner.text
     else:
         code = f"{hosts.builder.constant(fn)}({', '.join(texts)})"
-        text = next((arg.text for arg in args if type(arg) in (Array, Host)), "an array")
+        text = next((arg.text for arg in args if type(arg) in {Array, Host}), "an array")
     return made(hosts, hosts.builder.compute(code), value, text)
 
 
@@ -241,11 +241,11 @@ def made(hosts: Hosts, code: str, value: Any, text: str) -> Any:
     """What a computation before the launch gave: `value` now, `code` in the check function."""
     if isinstance(value, (np.ndarray, np.generic)):
         return Array(hosts, code, value, text)
-    if type(value) in (bool, int, float):
+    if type(value) in {bool, int, float}:
         kind = hosts.builder.constant(type(value))
         hosts.builder.require_that(f"{code}.__class__ is {kind}", f"{text} gave a {type(value).__name__}")
         return Host(hosts, code, value, text)
-    if type(value) in (list, tuple):
+    if type(value) in {list, tuple}:
         hosts.builder.require_that(f"len({code}) == {len(value)}", f"{text} gave {len(value)} items")
         return type(value)(made(hosts, f"{code}[{index}]", item, text) for index, item in enumerate(value))
     if isinstance(value, _CONSTANTS):
@@ -264,7 +264,7 @@ def _value(arg: Any) -> Any:
         view = arg.value.view()
         view.flags.writeable = False
         return view
-    if type(arg) in (list, tuple):
+    if type(arg) in {list, tuple}:
         return type(arg)(_value(item) for item in arg)
     if type(arg) is slice:
         return slice(_value(arg.start), _value(arg.stop), _value(arg.step))
@@ -272,7 +272,7 @@ def _value(arg: Any) -> Any:
 
 
 def _code(hosts: Hosts, arg: Any) -> str:
-    if type(arg) in (Array, Host):
+    if type(arg) in {Array, Host}:
         return str(arg.code)
     if type(arg) is tuple:
         return "(" + "".join(_code(hosts, item) + ", " for item in arg) + ")"
@@ -325,7 +325,7 @@ def as_tensors(value: Any) -> Any:
         return value.__tf_tensor__()
     if type(value) is NumpyValue:
         return value.tensor
-    if type(value) in (list, tuple):
+    if type(value) in {list, tuple}:
         return type(value)(as_tensors(item) for item in value)
     if type(value) is dict:
         return {key: as_tensors(item) for key, item in value.items()}

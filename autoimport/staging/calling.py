@@ -61,9 +61,9 @@ def _converts_array(fn: Any, args: tuple[Any, ...]) -> bool:
 
 
 def _is_known_tensor(value: Any) -> bool:
-    if type(value) in (list, tuple):
-        return involves_host(value) and all(type(item) in (Host, int, float) for item in value)
-    return type(value) in (Host, Array)
+    if type(value) in {list, tuple}:
+        return involves_host(value) and all(type(item) in {Host, int, float} for item in value)
+    return type(value) in {Host, Array}
 
 
 def _keeps_container(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
@@ -73,7 +73,7 @@ def _keeps_container(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     containers = [arg for arg in args if isinstance(arg, CONTAINERS)]
     items = [item for arg in containers for item in (arg.values() if isinstance(arg, dict) else arg)]
     items += [part for item in items if isinstance(item, tuple) for part in item]  # a mapping may be given as pairs
-    kept = args if cls in (types.SimpleNamespace, collections.ChainMap) else ()
+    kept = args if cls in {types.SimpleNamespace, collections.ChainMap} else ()
     return any(isinstance(value, (list, dict, set)) for value in (*kept, *items, *kwargs.values()))
 
 
@@ -172,7 +172,7 @@ class Caller:
             raise Unstageable("makes a tensor of another shape of a number or array")
         if type(value) is Host:
             return self._reader.hosts.tensor(value, dtype)
-        if type(value) in (list, tuple):
+        if type(value) in {list, tuple}:
             return self._reader.hosts.vector(value, dtype)
         return value.__tf_tensor__(dtype)
 
@@ -348,7 +348,7 @@ class Caller:
         if isinstance(value, CONTAINERS):
             if self._reader.source_of(value) is not None:
                 value = self._reader.snapshot(value)
-            if type(value) in (tf_internals.DictWrapper, tf_internals.TupleWrapper):
+            if type(value) in {tf_internals.DictWrapper, tf_internals.TupleWrapper}:
                 return type(value)(self._export_items(value.__wrapped__, takes_tensors))
             return self._export_items(value, takes_tensors)
         if type(value).__module__ in ("collections", "array", "queue") and self._reader.source_of(value) is not None:
@@ -373,9 +373,9 @@ class Caller:
     def _export_items(self, value: Any, takes_tensors: bool) -> Any:
         if type(value) is dict:
             return {key: self.export(item, takes_tensors) for key, item in value.items()}
-        if type(value) in (list, tuple):
+        if type(value) in {list, tuple}:
             has_host = any(type(item) is Host for item in value)
-            if takes_tensors and has_host and all(type(item) in (Host, int, float) for item in value):
+            if takes_tensors and has_host and all(type(item) in {Host, int, float} for item in value):
                 return self._reader.hosts.vector(value, None)
             return type(value)(self.export(item, takes_tensors) for item in value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):

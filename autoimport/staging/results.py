@@ -54,7 +54,7 @@ class ResultPlan:
         """How to build `value` after a launch."""
         if type(value) in SCALARS:
             return lambda old, new: value
-        if type(value) in (Host, Array) and id(value) not in self._reader.origins:
+        if type(value) in {Host, Array} and id(value) not in self._reader.origins:
             return self.again(value.code)
         if type(value) is Text:
             return self._text(value)
@@ -188,10 +188,10 @@ class ResultPlan:
 
     def _new(self, value: Any) -> Build:
         cls = type(value)
-        if cls in (dict, collections.OrderedDict):
+        if cls in {dict, collections.OrderedDict}:
             items = [(key, self.plan(item)) for key, item in value.items()]
             return lambda old, new: cls((key, build(old, new)) for key, build in items)
-        if cls in (list, tuple):
+        if cls in {list, tuple}:
             parts = [self.plan(item) for item in value]
             return lambda old, new: cls([build(old, new) for build in parts])
         if cls is collections.deque:
@@ -200,7 +200,7 @@ class ResultPlan:
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             parts = [self.plan(item) for item in value]
             return lambda old, new: cls(*[build(old, new) for build in parts])
-        if cls in (set, frozenset) and all(type(item) in SCALARS for item in value):
+        if cls in {set, frozenset} and all(type(item) in SCALARS for item in value):
             return lambda old, new: cls(value)
         held = objects.attributes(value)
         if held is None:

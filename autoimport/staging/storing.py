@@ -50,12 +50,12 @@ def keeps(obj: Any, kind: type, value: Any) -> bool:
 
 def kept(obj: Any, value: Any) -> Any:
     """What to store for `value` after the launch: a layer copies lists and dicts when they are stored."""
-    return value.copy() if type(value) in (list, dict) and _is_layer(type(obj)) else value
+    return value.copy() if type(value) in {list, dict} and _is_layer(type(obj)) else value
 
 
 def _is_wrapped_later(obj: Any, value: Any) -> bool:
     """Whether a list or dict, with nothing in it that wants tracking, may be stored after the launch."""
-    if type(value) not in (list, dict) or not (isinstance(obj, tf.Module) or _is_layer(type(obj))):
+    if type(value) not in {list, dict} or not (isinstance(obj, tf.Module) or _is_layer(type(obj))):
         return False
     return all(map(_is_untracked, value.values() if type(value) is dict else value)) and not heap.in_symbolic_body()
 

@@ -144,7 +144,7 @@ class Trace(observer.Observer):
 
     def read_attr(self, obj: Any, name: str) -> Any:
         written = self.log.read("attribute", obj, name)
-        if type(written) in (list, dict) and trust.owns_state(type(obj)):
+        if type(written) in {list, dict} and trust.owns_state(type(obj)):
             raise Unstageable(f"stores a {type(written).__name__} to .{name}, and reads what that has become")
         if written is not MISSING:
             return written
@@ -198,7 +198,7 @@ class Trace(observer.Observer):
     def _changes(self, place: Source, value: Any) -> None:
         """A number that the trace has read is about to be another: then it must be read at each call."""
         seen = self.reader.seen.get(place.text, MISSING)
-        if type(seen) in (int, float) and not (type(value) is type(seen) and value == seen):
+        if type(seen) in {int, float} and not (type(value) is type(seen) and value == seen):
             raise NeedsHost(place.text)
 
     def happens(self, what: str) -> None:

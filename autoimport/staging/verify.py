@@ -261,7 +261,7 @@ class Places:
             elif _is_plain_object(value):
                 held.append((value, f"attribute {name}.", dict(vars(value))))
                 for key, item in vars(value).items():
-                    if type(item) in (list, dict):
+                    if type(item) in {list, dict}:
                         note(item, f"{name}.{key}")
 
         for name, value in namespace.items():
