@@ -66,7 +66,7 @@ class ResultPlan:
             return lambda old, new: value
         value = lists.stand_in(value)
         if isinstance(value, lists.TensorList):
-            return self._list(value)
+            return self._once(value, lambda: self._list(value))
         if isinstance(value, MaybeUndefined):
             return self._maybe(value, MISSING)
         source = self._reader.origins.get(id(value)) or self._reader.source_of(value)
@@ -85,7 +85,7 @@ class ResultPlan:
         if isinstance(value, tf.Tensor):
             return self._tensor(value)
         if isinstance(value, tf.__internal__.CompositeTensor) and not isinstance(value, tf.Variable):
-            return self._composite(value)
+            return self._once(value, lambda: self._composite(value))
         if isinstance(value, tf.Variable) or trust.owns_state(type(value)):
             ref = weakref.ref(value)
             return lambda old, new: ref()

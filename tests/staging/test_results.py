@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.staging.programs import same
 
 
@@ -340,3 +342,35 @@ def test_a_tensor_added_to_a_list_in_place_is_a_sum() -> None:
                 attempt(f, x, tf.constant([1., 2.]))
                 show(x)
         """)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "tf.ragged.boolean_mask(x, x > 1.0)",
+        "tf.sparse.from_dense(x)",
+        "tf.IndexedSlices(x * 2.0, tf.constant([0, 2]))",
+        "x.numpy() * 2.0",
+        "tf.sin(x)",
+        "[tf.sin(x), tf.cos(x)]",
+        "grown(x)",
+    ],
+)
+def test_one_object_at_two_places_is_one(made: str) -> None:
+    same(
+        f"""
+        def grown(x):
+            rows = []
+            for row in x:
+                if tf.reduce_sum(row) > 1.0: rows.append(row * 2.0)
+            return rows
+        def f(x):
+            y = {made}
+            return y, tf.reduce_sum(x) + tf.reduce_max(x), y, [y]
+        def main():
+            for i in range(4):
+                a, b, c, d = f(tf.constant([[1., float(i)], [3., 2.]]))
+                show(b, a is c, a is d[0])
+        """,
+        f="graph",
+    )
