@@ -29,6 +29,10 @@ class TooLarge(Unstageable):
     """The trace would cost more than what has been spent eagerly so far."""
 
 
+class MakesVariables(Unstageable):
+    """The call makes what later ones may find made."""
+
+
 class Diverged(BaseException):
     """A branch of a symbolic conditional ended in a `raise`, which has been put into the graph."""
 

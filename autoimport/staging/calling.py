@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from autoimport.operators import numpy_values, observer
 from autoimport.operators.arithmetic import whole
-from autoimport.operators.errors import Unstageable
+from autoimport.operators.errors import MakesVariables, Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.tensor_arrays import changed
 from autoimport.operators.text import Text
@@ -297,7 +297,8 @@ class Caller:
     def _make(self, cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """An instance of a class."""
         if trust.owns_state(cls):
-            raise Unstageable(f"makes a {cls.__name__}, which owns variables", "make it once, outside the function")
+            what = f"makes a {cls.__name__}, which owns variables"
+            raise MakesVariables(what, "make it once, outside the function")
         if hasattr(cls, "__del__") and not trust.is_library(cls.__module__):
             raise Unstageable(f"makes a {cls.__qualname__}, whose finalizer would run for the trace's own object")
         hidden = special_methods.unseen(cls, special_methods.INFIX)

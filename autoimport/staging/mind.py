@@ -22,7 +22,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.convert.facts import FunctionFacts
-from autoimport.operators.errors import TooLarge, Unstageable
+from autoimport.operators.errors import MakesVariables, TooLarge, Unstageable
 from autoimport.staging import handlers, learned, policy, registry, sampling, tf_internals, trust, verify
 from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
@@ -68,6 +68,7 @@ class Mind:
         self._changing = Changing()
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._exact_shapes = False
+        self._is_hopeless = False  # the reason for which the last trace failed is there at each call, as a rule
         self._verdict: learned.Lesson | None = None
         if lesson is not None and lesson.is_graph:
             self._changing = Changing(dict(lesson.shapes), set(lesson.numbers))
@@ -139,7 +140,7 @@ class Mind:
         if not self._policy.wants_trace():
             self._sample(frame)
             return False
-        if self._policy.failures and not self._specialisations and self._parts_are_graphs():
+        if self._policy.failures and self._is_hopeless and not self._specialisations and self._parts_are_graphs():
             self._leave_eager(self._site.reason or "", self._site.reason_line)
             return False
         if self._waits_for_caller(frame) or tf_internals.in_stateless_scope() or not lock.acquire(blocking=False):
@@ -263,6 +264,7 @@ class Mind:
             interrupt = handlers.raised(error, before)
             if interrupt is not None:
                 raise handlers.Interrupted(interrupt) from None
+            self._is_hopeless = not isinstance(error, MakesVariables)
             failure = Failure.of(error, site.module.file, trace.work)
             # A traceback holds frames, and they hold what the program passed in.
             error.__traceback__ = error.__context__ = error.__cause__ = None

@@ -172,7 +172,8 @@ class Reader:
         cls = type(value)
         if cls is tf_internals.EagerTensor:
             return self._tensor(value, source)
-        if type(cls).__eq__ is not object.__eq__:  # it would run each time that we look at the class
+        compares: Any = type(cls).__eq__
+        if compares is not object.__eq__:  # it would run each time that we look at the class
             raise Unstageable(f"uses a {cls.__name__}, whose metaclass compares in its own way")
         if isinstance(value, tf.data.Dataset):
             return self._dataset(value, source)

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import tensorflow as tf
 
 from autoimport.operators import heap, observer, text
-from autoimport.operators.errors import TooLarge, Unstageable
+from autoimport.operators.errors import MakesVariables, TooLarge, Unstageable
 from autoimport.operators.numbers import Outranking
 from autoimport.staging import (
     acts,
@@ -433,7 +433,7 @@ class Trace(observer.Observer):
         with tf.variable_creator_scope(creator), self._draws.watch(self), _undisturbed():
             function = tf_internals.build_function(form.__name__, file, body, self.reader.inputs)
         if made:
-            raise Unstageable(f"creates variables ({made[0]})", "create them before the first call")
+            raise MakesVariables(f"creates variables ({made[0]})", "create them before the first call")
         inspection.require_stageable(function.graph, file, self._has_printed())
         if self._handles and not inspection.is_pure(function.graph):
             raise Unstageable("handles exceptions and changes variables in one function")

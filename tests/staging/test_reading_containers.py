@@ -391,7 +391,10 @@ def test_tensors_replaced_in_containers_are_read_anew() -> None:
             return x + l[0] * d["a"]
         def main():
             l = [tf.ones(1)]; d = {"a": tf.ones(1)}
-            for i in range(5): show(f(tf.ones(1), l, d)); l[0] = tf.ones(1) * i; d["a"] = d["a"] + 1
+            for i in range(5):
+                show(f(tf.ones(1), l, d))
+                l[0] = tf.ones(1) * i
+                d["a"] = d["a"] + 1
         """,
         f="graph",
     )
