@@ -175,6 +175,8 @@ def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
     operations = graph.get_operations()
     ends = [tensor.op for tensor in outputs if getattr(tensor, "graph", None) is graph]
     needed = _with_ancestors([*ends, *(each for each in operations if _VARIABLE_CHANGE.match(each.type))])
+    if graph.outer_graph is not None and type(graph) is not tf_internals.FuncGraph:
+        needed = set()  # nobody may need what a branch or body returns
     idle = [each for each in operations if each not in needed and not tf_internals.is_stateful(each)]
     idle = [each for each in idle if _contents(graph, each)[1]]
     if not idle:
@@ -239,6 +241,12 @@ def _may_not_divide(operation: Any) -> bool:
     return by is None or bool((by < 0).any() if operation.type == "Pow" else (by == 0).any())
 
 
+def _has_room(operation: Any) -> bool:
+    """Whether the bounds of what is drawn are known, and in their order."""
+    low, high = map(tf.get_static_value, operation.inputs[-2:])
+    return low is not None and high is not None and bool((low < high).all())
+
+
 def _takes_back(graph: Any, operation: Any) -> bool:
     """Whether the gradient of a branch or loop takes a value that the branch or loop has kept for it."""
     return operation.type in _KEPT and tf_internals.is_gradient_graph(graph)
@@ -268,7 +276,7 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
         is_check
         or (operation.type in _FALLIBLE and not _takes_back(graph, operation))
         or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
-        or (operation.type in _BOUNDED and any(tf.get_static_value(each) is None for each in operation.inputs[-2:]))
+        or (operation.type in _BOUNDED and not _has_room(operation))
         or (operation.type not in _ASKS_WHERE and _is_told_where(operation))
         or (operation.type != "Placeholder" and any(_is_of_unknown_size(tensor) for tensor in operation.outputs))
         or (operation.type not in _TAKE_ANY_SIZES and any(_is_of_unknown_size(tensor) for tensor in operation.inputs))

@@ -285,3 +285,28 @@ def test_a_form_that_cannot_be_made_when_it_is_asked_for_is_no_error(
         """
     ).sites
     assert sites[name].own_graph_calls == 0
+
+
+@pytest.mark.parametrize("fails", ["v[n]", "tf.gather(v, n)", "tf.ensure_shape(v, [n])[0]"])
+@pytest.mark.parametrize("line", ["y = tf.constant(1) if x > 9. else {}", "y = 1 if x > 9. else {}"])
+@pytest.mark.parametrize("loop", ["if True", "for _ in tf.range(3)"])
+def test_what_a_branch_makes_and_nobody_needs_fails_as_in_plain_python(loop: str, line: str, fails: str) -> None:
+    same(f"""
+    def f(x, n):
+        v = tf.range(2)[:1]
+        {loop}:
+            {line.format(fails)}
+        return x
+    def main():
+        for n in (0, 0, 1, 1, 2, 2): attempt(f, tf.constant(1.), n)
+    """)
+
+
+def test_a_draw_between_bounds_in_the_wrong_order_fails_though_nobody_needs_it() -> None:
+    same("""
+    def f(x, low):
+        tf.random.uniform([], low, tf.constant(0), tf.int32)
+        return x
+    def main():
+        for low in (-1, -1, 0, 0, 1, 1): attempt(f, tf.constant(1.), low)
+    """)
