@@ -9,6 +9,7 @@ told from that, the first iteration is taken out of the loop instead: `if test: 
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
 from autoimport.operators.growing import known_length, plain_list
 from autoimport.operators.loops_over import driver_from, driver_over, is_python_zip, python_items
+from autoimport.operators.plain_iterators import asks_nobody
 from autoimport.operators.predicates import predicate
 from autoimport.operators.streams import Each
 from autoimport.operators.structures import Leaf, Node, capture, promote, unbounded
@@ -146,13 +148,20 @@ def _python_for(
                 run(driver_from(items[number:], go, extra_test, body), get, set, names, n_out)  # type: ignore[arg-type]
                 return
             if_(go, lambda item=item: body(item), lambda: None, get, set, names, len(names))  # type: ignore[misc]
-            continue
-        if go:
+        elif go:
             body(item)
         if extra_test is not None:
             go = extra_test()
             if not is_symbolic(go) and not go:
                 break  # before the next item is asked for
+            if is_symbolic(go) and not asks_nobody(items, sys._getframe(2)):
+                _leaves_at_a_tensor(items)
+
+
+def _leaves_at_a_tensor(items: Any) -> None:
+    trace = observer.current()
+    if trace is not None:
+        trace.effect(f"leaves a loop over a {type(items).__name__} by a tensor: its next step would run all the same")
 
 
 def _repeat() -> None:
