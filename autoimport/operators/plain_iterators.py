@@ -5,7 +5,12 @@ from __future__ import annotations
 import types
 from typing import Any
 
-_CONTAINERS: set[type] = {set, frozenset, range, str, bytes, type({}.keys()), type({}.values()), type({}.items())}
+# Containers that Python walks over itself, also where a class of the person's inherits that.
+_CONTAINERS: list[Any] = [
+    *(list, tuple, dict, set, frozenset, range, str, bytes),
+    *(type({}.keys()), type({}.values()), type({}.items())),
+]
+_WALKS = {cls.__iter__ for cls in _CONTAINERS}
 _ITERATED: list[Any] = [
     *([], (), {}, {}.values(), {}.items(), set(), range(0), range(1 << 70), "", "\u00e4", b""),
     *(reversed([]), reversed(()), reversed({}), reversed({}.values()), reversed({}.items())),
@@ -19,7 +24,7 @@ def asks_nobody(items: Any, around: types.FrameType) -> bool:
     Args:
       items: an iterable. around: the frame of the loop: an iterator that has a name there may be used on behind it.
     """
-    if isinstance(items, (list, tuple, dict)) or type(items) in _CONTAINERS:
+    if getattr(type(items), "__iter__", None) in _WALKS:
         return True
     return _is_plain(items) and not any(value is items for value in around.f_locals.values())
 

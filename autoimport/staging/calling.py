@@ -231,6 +231,8 @@ class Caller:
             trace = observer.current()
             assert trace is not None, "only a trace calls by way of this class"
             gradients.require_sure(trace, target, sources, result)
+        if isinstance(owner, tf.autodiff.ForwardAccumulator):
+            gradients.require_straight((args, kwargs))
         return changed(owner, result)
 
     def _builtin(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

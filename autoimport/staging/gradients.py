@@ -36,7 +36,7 @@ _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 def may_be_none(graph: Any, sources: Sequence[Any], targets: Sequence[Any]) -> bool:
     """Whether it depends on conditions if a gradient flows from some target to some source."""
-    if next(_control_flow(graph, lambda tensor: tensor), None) is None:
+    if not _branches_or_loops(graph):
         return False
     return any(possible & ~certain for certain, possible in _reaches(graph, sources, targets))
 
@@ -55,6 +55,21 @@ def require_sure(trace: Observer, target: Any, sources: Any, result: Any) -> Non
     if targets and taken:
         graph = targets[0].graph
         _check(trace, graph, taken, [tf_internals.inside(graph, source) for source in taken], [targets])
+
+
+def require_straight(target: Any) -> None:
+    """Give up where a forward gradient may be None in eager code: its graph has branches or loops.
+
+    Raises:
+      Unstageable: it has.
+    """
+    for each in tf.nest.flatten(target):
+        if isinstance(each, tf_internals.SymbolicTensor) and _branches_or_loops(each.graph):
+            raise Unstageable("takes a forward gradient through a branch or loop, which may be None")
+
+
+def _branches_or_loops(graph: Any) -> bool:
+    return next(_control_flow(graph, lambda tensor: tensor), None) is not None
 
 
 def require_sure_outputs(trace: Observer, graph: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -103,15 +118,20 @@ def _decisions(graph: Any) -> tuple[dict[str, tuple[Any, list[_Place]]], list[An
     """What decides the way through a graph: conditions with their branches, and how often loops are run.
 
     Raises:
-      Unstageable: there are too many.
+      Unstageable: there are too many conditions, or a loop whose number of iterations does not come out.
     """
     conditions: dict[str, tuple[Any, list[_Place]]] = {}
     loops = []
     for inner, operation, outward in _control_flow(graph, lambda tensor: tensor):
         if operation.type in _LOOPS:
-            iterations = None if SURE in operation.name else outward(operation.outputs[0])
-            if iterations is not None:
-                loops.append(iterations)
+            if SURE in operation.name or tf_internals.is_gradient_graph(tf_internals.called(inner, operation, "body")):
+                continue  # the gradient of a loop runs as often as the loop
+            iterations = outward(operation.outputs[0])
+            if iterations is None:
+                raise Unstageable(
+                    "takes a gradient through a loop of which nobody can tell whether it has an iteration"
+                )
+            loops.append(iterations)
         elif _ways_differ(inner, operation):
             condition = outward(operation.inputs[0])
             if condition is not None and condition.dtype == tf.bool:

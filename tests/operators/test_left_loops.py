@@ -19,6 +19,11 @@ class Steps:
         if self.n > 3: raise StopIteration
         seen.append(self.n)
         return float(self.n)
+class Watched(list):
+    def __iter__(self):
+        for n in range(len(self)):
+            seen.append(n)
+            yield self[n]
 def steps():
     for n in (1., 2., 3.):
         yield n
@@ -33,6 +38,7 @@ WITH_EFFECTS = {
     "a generator in enumerate": "(n for _, n in enumerate(steps()))",
     "an iterator of the person's": "Steps()",
     "zip of a generator": "map(sum, zip(steps(), (0., 0., 0.)))",
+    "a list with steps of its own": "Watched([1., 2., 3.])",
     "an iterator that goes on": "rest",
     "one in reverse that goes on": "back",
 }

@@ -160,3 +160,15 @@ def test_a_graph_made_without_a_tape_is_made_again_below_one() -> None:
     """
     sites = same(program).sites["g"].module.sites
     assert sum(site.own_graph_calls for site in sites) > 8
+
+
+@pytest.mark.parametrize(("body", "state"), [("a * x if x > 0 else x * 2.", "eager"), ("a * tf.sin(x) + a", "graph")])
+def test_a_forward_gradient_that_may_be_none_is_left_to_eager(body: str, state: str) -> None:
+    program = f"""
+    def f(x, a):
+        with tf.autodiff.ForwardAccumulator(a, tf.ones_like(a)) as forward: y = {body}
+        return y, forward.jvp(y)
+    def main():
+        for v in (1., -1., 2., -2., 3., 1.): show(f(tf.constant(v), tf.constant(2.)))
+    """
+    same(program, f=state)
