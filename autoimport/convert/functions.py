@@ -125,6 +125,13 @@ def may_roll(loop: Any) -> bool:
     return kind not in ("Tuple", "List", "Attribute")
 
 
+def _pauses(comprehension: Any, fn: Function) -> bool:
+    """Whether a comprehension of `fn` has an `async for` or, anywhere in it, an `await`."""
+    if any(generator.is_async for generator in comprehension.generators):
+        return True
+    return fn.pauses is not None and any(isinstance(part, ast.Await) for part in ast.walk(comprehension))
+
+
 def obstacle(fn: Function) -> tuple[str, int | None] | None:
     """Why `fn` gets no gate, and on which line; None if it gets one."""
     if fn.code is None:
@@ -252,14 +259,14 @@ class _Finder:
         if isinstance(node, ast.GeneratorExp) or sys.version_info < (3, 12):
             self.scope = _Scope(f"{before.prefix}{_COMPREHENSIONS[type(node)]}.")
         first = node.generators[0]
-        if self.function is not None and any(generator.is_async for generator in node.generators):
-            self.function.is_doubtful = True
         self.visit(first.target)
         self.visit_all(first.ifs)
         self.visit_all(node.generators[1:])
         for part in ("elt", "key", "value"):
             if hasattr(node, part):
                 self.visit(getattr(node, part))
+        if self.function is not None and _pauses(node, self.function):
+            self.function.is_doubtful = True
         self.scope = before
 
     def visit_assign(self, node: ast.Assign) -> None:

@@ -19,6 +19,7 @@ from autoimport.operators import heap, lists, observer, text
 from autoimport.operators.asserts import diverge
 from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.predicates import predicate
+from autoimport.operators.selects import is_selectable, select
 from autoimport.operators.structures import Leaf, Node, capture, describe
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.unification import Mismatch, Unifier, mismatch_error, zeros
@@ -123,10 +124,17 @@ def choose(
         # `tf.cond` compares the outputs of the two branch graphs when both are complete.
         graph[0].outputs[:0] = outputs
         graph[0].structured_outputs = outputs
-        return observer.complete([tf.identity(leaf.make()) for leaf in right_leaves])
+        right_outputs = observer.complete([tf.identity(leaf.make()) for leaf in right_leaves])
+        graph.append(tf.compat.v1.get_default_graph())
+        if not joined[0].diverged and is_selectable(graph[0], outputs, graph[1], right_outputs):
+            raise _Selectable(outputs, right_outputs)
+        return right_outputs
 
     graph: list[Any] = []
-    outputs = tf.cond(pred, build_then, build_orelse)
+    try:
+        outputs = tf.cond(pred, build_then, build_orelse)
+    except _Selectable as both:
+        outputs = select(pred, graph[0], both.left, graph[1], both.right)
     join = joined[0]
     tensors = iter(tf.nest.flatten(outputs))
     built = [node.build(tensors) for node in join.left]
@@ -138,6 +146,15 @@ def choose(
     if join.diverged:
         _raise_after(left.error)
     return tuple(built[: len(names)])
+
+
+class _Selectable(Exception):
+    """No conditional of the graph is needed for the two branches with these outputs."""
+
+    def __init__(self, left: list[Any], right: list[Any]) -> None:
+        super().__init__()
+        self.left = left
+        self.right = right
 
 
 def _run(branch: Callable[[], tuple[Any, ...]]) -> _Branch:

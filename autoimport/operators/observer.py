@@ -90,6 +90,9 @@ class Observer(Protocol):
     def built(self, graph: Any) -> None:
         """The graph of a branch or body is done with, perhaps in vain: Unstageable when too much has been built."""
 
+    def selects(self, of_floats: bool) -> bool:
+        """Whether both branches of a condition may run, and their outputs be selected from; no tape sees which was."""
+
     def complete(self, outputs: list[Any]) -> list[Any]:
         """See `complete` below."""
 

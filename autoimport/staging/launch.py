@@ -71,6 +71,7 @@ class Specialisation:
         results cannot be built. has_idle: branches or bodies hold what can fail, but is not needed.
       prints: something is printed after each launch. is_long: a launch may take long; signals are to be honoured.
       is_for_tapes: it was traced under a tape, and checks that it has the gradients that eager code would have.
+      selects_floats: it was not, and some gradients are zeros where eager code has None.
       failed: number of the guard that failed last. bailed: why a call went back to eager last; None for a seed that
         came again, which says nothing of the next calls.
     """
@@ -95,6 +96,7 @@ class Specialisation:
     prints: bool
     is_long: bool
     is_for_tapes: bool
+    selects_floats: bool
     failed: int = -1
     bailed: str | None = None
 
@@ -114,7 +116,7 @@ class Specialisation:
     def _is_unsure(self) -> bool:
         """Whether a tape outside would get zeros where eager code gives None."""
         graph = self.function.graph
-        return gradients.may_be_none(graph, graph.inputs, graph.outputs)
+        return self.selects_floats or gradients.may_be_none(graph, graph.inputs, graph.outputs)
 
     def call(self, namespace: dict[str, Any], cells: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
         """Launch the graph for this call if its guards hold."""

@@ -93,6 +93,7 @@ class Trace(observer.Observer):
         self._handles = False
         self._is_for_tapes = tf_internals.recording()
         self._has_idle = False
+        self._selects_floats = False
 
     # Reads ------------------------------------------------------------------------------------------------------
 
@@ -374,6 +375,12 @@ class Trace(observer.Observer):
         if self.work > _ATTEMPTS * self._largest:
             raise TooLarge(f"needs more than {_ATTEMPTS * self._largest} operations to build its branches and loops")
 
+    def selects(self, of_floats: bool) -> bool:
+        if of_floats and (self._is_for_tapes or tf_internals.recording()):
+            return False
+        self._selects_floats = self._selects_floats or of_floats
+        return True
+
     def complete(self, outputs: list[Any]) -> list[Any]:
         kept = inspection.keep_what_can_fail(tf.compat.v1.get_default_graph(), outputs)
         self._has_idle = self._has_idle or kept is not outputs
@@ -478,6 +485,7 @@ class Trace(observer.Observer):
             prints=self._has_printed(),
             is_long=is_long,
             is_for_tapes=self._is_for_tapes,
+            selects_floats=self._selects_floats,
         )
 
     def forget(self) -> None:

@@ -117,7 +117,7 @@ def _without_throw(steps: list[dis.Instruction], body: int) -> list[dis.Instruct
     back = [
         number
         for number, (one, other) in enumerate(itertools.pairwise(steps))
-        if one.opname == "CLEANUP_THROW" and other.argval < body
+        if one.opname == "CLEANUP_THROW" and isinstance(other.argval, int) and other.argval < body
     ]
     return [step for number, step in enumerate(steps) if not {number, number - 1} & set(back)]
 

@@ -184,6 +184,7 @@ def test_a_form_that_needs_a_cell_which_the_gate_has_not_is_a_fault(monkeypatch:
         "x = g((yield x))",
         "return [g((yield))]",
         "return g(y async for y in x)",
+        "return g(y for y in x if await y)",
         "def inner(): return g(x) and (y := x) and y\n    return inner",
     ],
 )

@@ -11,6 +11,7 @@ import tensorflow as tf
 from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
+from autoimport.staging import tf_internals
 
 
 class Bailed(Exception):
@@ -113,6 +114,9 @@ class Watcher(observer.Observer):
 
     def acts(self, acted: Any) -> None:
         self.seen.append(("acts", acted))
+
+    def selects(self, of_floats: bool) -> bool:
+        return not (of_floats and tf_internals.recording())
 
     def complete(self, outputs: list[Any]) -> list[Any]:
         return outputs

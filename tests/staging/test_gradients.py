@@ -141,22 +141,24 @@ def test_where_some_gradient_is_always_missing_nothing_is_launched_below_a_tape(
     assert _below_a_tape(body) == 0
 
 
-def test_a_graph_made_without_a_tape_is_made_again_below_one() -> None:
-    program = """
+@pytest.mark.parametrize("branch", ["a * x", "b * x"])
+def test_a_graph_made_without_a_tape_is_made_again_below_one(branch: str) -> None:
+    program = f"""
     def g(x):
-        y = a * x if x > 0 else x
+        y = {branch} if x > 0 else x
         return tf.sin(y) + 0.0
     def main():
         for v in (1., -1., 2., 3.): show(g(tf.constant(v)))
         for v in (1., -1., 2., 3., -2., 4., 5.):
             with tf.GradientTape() as tape:
+                tape.watch(b)
                 time.time()
                 y = g(tf.constant(v))
                 time.time()
-            show(tape.gradient(y, a))
+            show(tape.gradient(y, [a, b]))
         for v in (1., -1., 2.): show(g(tf.constant(v)))
     import time
-    a = tf.Variable(1.0)
+    a, b = tf.Variable(1.0), tf.constant(1.0)
     """
     sites = same(program).sites["g"].module.sites
     assert sum(site.own_graph_calls for site in sites) > 8

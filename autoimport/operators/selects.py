@@ -1,0 +1,87 @@
+"""Two built branches -> their operations in the graph around them, and a select of each output, where that is cheaper.
+
+This is if-conversion. A branch of the graph costs a switch for each of its inputs and a merge for each of its outputs,
+which is more than a few additions of small tensors. Both branches then run, so nothing is taken in whose run could
+be told: that may fail, draws, reads or writes a variable, prints. A select hands on the bits of what it chooses, NaN
+or not, but its gradients are zeros where eager code has none: nothing is taken in that a tape could ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from autoimport.operators import observer
+
+_LARGEST = 256  # elements of a tensor in such a branch
+_MOST = 24  # operations of both branches
+
+_FREE = frozenset({"Placeholder", "Identity", "Const"})
+_TOTAL = frozenset(
+    {
+        *("Abs", "AddV2", "Neg", "Sign", "Sub", "Mul", "Square", "Maximum", "Minimum", "Cast", "Select", "SelectV2"),
+        *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"),
+        *("LogicalAnd", "LogicalNot", "LogicalOr", "ZerosLike", "OnesLike"),
+        *("Sum", "Mean", "Prod", "Max", "Min", "All", "Any"),
+    }
+)
+# What fails, or depends on the kernel, for integers alone.
+_TOTAL_OF_FLOATS = frozenset({"RealDiv", "FloorDiv", "FloorMod", "Sqrt", "Exp", "Log", "Tanh", "Sigmoid"})
+_BY_A_CONSTANT = frozenset({"FloorDiv", "FloorMod"})
+
+
+def is_selectable(left: Any, left_outputs: Sequence[Any], right: Any, right_outputs: Sequence[Any]) -> bool:
+    """Whether `select` may be used for the outputs of two branches, each with its function graph."""
+    trace = observer.current()
+    if trace is None or not all(map(_are_alike, left_outputs, right_outputs)):
+        return False
+    operations = [op for graph in (left, right) for op in graph.get_operations() if op.type not in _FREE]
+    if len(operations) > _MOST or not all(map(_is_total, operations)):
+        return False
+    return trace.selects(any(tensor.dtype.is_floating for tensor in left_outputs))
+
+
+def select(pred: Any, left: Any, left_outputs: Sequence[Any], right: Any, right_outputs: Sequence[Any]) -> list[Any]:
+    """One tensor for each pair of outputs, in the default graph: the left ones where the scalar bool `pred` is true."""
+    pairs = zip(_inline(left, left_outputs), _inline(right, right_outputs), strict=True)
+    return [a if a is b else tf.raw_ops.Select(condition=pred, x=a, y=b) for a, b in pairs]
+
+
+def _are_alike(left: Any, right: Any) -> bool:
+    return left.dtype == right.dtype and _is_small(left) and _is_small(right) and left.shape == right.shape
+
+
+def _is_small(tensor: Any) -> bool:
+    is_known = tensor.shape.is_fully_defined() and tensor.shape.num_elements() <= _LARGEST
+    return bool(is_known and (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_bool))
+
+
+def _is_total(op: Any) -> bool:
+    """Whether the operation gives a value for every input, without anything else."""
+    if op.device or op.control_inputs or not all(map(_is_small, [*op.inputs, *op.outputs])):
+        return False
+    if op.type in _TOTAL:
+        return True
+    if op.type in _TOTAL_OF_FLOATS and op.outputs[0].dtype.is_floating:
+        return True
+    if op.type in _BY_A_CONSTANT:
+        divisor = tf.get_static_value(op.inputs[1])
+        return divisor is not None and bool((divisor > 0).all())
+    return False
+
+
+def _inline(graph: Any, outputs: Sequence[Any]) -> list[Any]:
+    """The outputs of a branch as tensors of the default graph, to which its operations are added."""
+    around = tf.compat.v1.get_default_graph()
+    values = {inner.name: outer for outer, inner in graph.captures}
+    for op in graph.get_operations():
+        if op.type == "Identity":
+            values[op.outputs[0].name] = values[op.inputs[0].name]
+        elif op.type != "Placeholder":
+            inputs = [values[tensor.name] for tensor in op.inputs]
+            types = [tensor.dtype for tensor in op.outputs]
+            made = around.create_op(op.type, inputs, types, attrs=op.node_def.attr, op_def=op.op_def)
+            values.update(zip((tensor.name for tensor in op.outputs), made.outputs, strict=True))
+    return [values[tensor.name] for tensor in outputs]
