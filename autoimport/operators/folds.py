@@ -49,6 +49,9 @@ def _extreme(
     if len(args) == 1:
         if key is None and _is_reducible(args[0]):
             return _reduced(args[0], tf.reduce_min if name == "min" else tf.reduce_max, name)
+        folded = _folded(python, args[0]) if key is None else None
+        if folded is not None:
+            return folded[0]
         items = stand_in(collect(described(args[0])))
         if isinstance(items, TensorList):
             return _extreme_of_unknown(name, replaces, items, key, default)
@@ -147,6 +150,9 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
     if _is_reducible(iterable):
         total = _reduced(iterable, tf.reduce_sum, "sum")
         return total if type(start) is int and start == 0 and not _may_be_empty(iterable) else start + total
+    folded = _folded(sum, iterable) if type(start) is int and start == 0 else None
+    if folded is not None:
+        return folded[0]
     items = stand_in(collect(described(iterable)))
     if isinstance(items, TensorList):
         kinds = [items.structure.kind] if isinstance(items.structure, Leaf) else []
@@ -171,6 +177,11 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
 
     for_(items, None, body, lambda: (total,), put, ("the sum",), 1)
     return total
+
+
+def _folded(python: Callable[[Any], Any], items: Any) -> tuple[Any] | None:
+    trace = observer.current()
+    return trace.folds(python, items) if trace is not None and type(items) is list else None
 
 
 def _may_be_empty(x: Any) -> bool:

@@ -49,6 +49,9 @@ class Observer(Protocol):
         """Something that is not part of the graph happens at this point of the program: fine if exactly once a launch,
         or as the branches and loops that are being built have it."""
 
+    def folds(self, fn: Callable[[Any], Any], items: Any) -> tuple[Any] | None:
+        """The result of `fn(items)`, in a tuple, for a list of numbers that is older than the trace; else None."""
+
     def logs(self, obj: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any] | None:
         """The result, in a tuple, of the change `obj.method(*args)` of an old container if it will be made after each
         launch instead of now; else None."""

@@ -561,6 +561,19 @@ class Reader:
         """How many items are in what is at `source`: a host value, where that has changed before."""
         return self.wrap(len(obj), source.child("len({parent})", f"len({source.text})"))
 
+    def fold(self, fn: Callable[[Any], Any], items: list[Any]) -> tuple[Any] | None:
+        """`fn(items)` for an old list of numbers as a number that has this source, in a tuple; else None.
+
+        The list may be longer at each call, and its numbers others.
+        """
+        source = self.source_of(items)
+        if source is None or not _are_numbers(items) or self._touched(items):
+            return None
+        self.builder.require(source, f"{self.builder.constant(_are_numbers)}({{v}})", "held numbers")
+        whole = source.child(f"{self.builder.constant(fn)}({{parent}})", f"{fn.__name__}({source.text})")
+        value = fn(items)
+        return (self.hosts.read(value, whole) if type(value) in (int, float) else self.wrap(value, whole),)
+
     def truth(self, obj: Any) -> bool:
         """`bool(obj)` of a builtin container."""
         source = self.source_of(obj)
@@ -603,6 +616,15 @@ class Reader:
 def _name_of(source: Source) -> str:
     """The attribute or global at the end of a source."""
     return source.text.rpartition(".")[2]
+
+
+def _are_numbers(items: list[Any]) -> bool:
+    """Whether there is something, all of Python's or numpy's own numbers."""
+    return bool(items) and all(map(_is_number, set(map(type, items))))
+
+
+def _is_number(kind: type) -> bool:
+    return kind in (int, float) or (issubclass(kind, np.number) and kind.__module__ == "numpy")
 
 
 def _braces(text: str) -> str:

@@ -284,6 +284,9 @@ class Trace(observer.Observer):
             self.reader.builder.require(at, f"{name!r} not in {{v}}", f"had no {name!r}")
         return Logged(self.log, "item", Entry(holder, at, name, before, log.set_item))
 
+    def folds(self, fn: Callable[[Any], Any], items: Any) -> tuple[Any] | None:
+        return self.reader.fold(fn, items)
+
     def logs(self, obj: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any] | None:
         return self._mutations.change(obj, method, args, kwargs)
 

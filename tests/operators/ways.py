@@ -97,6 +97,9 @@ class Watcher(observer.Observer):
     def caught(self, error: BaseException) -> None:
         self.seen.append(("caught", type(error)))
 
+    def folds(self, fn: Callable[[Any], Any], items: Any) -> tuple[Any] | None:
+        return None
+
     def logs(self, obj: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any] | None:
         return None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.staging.programs import same
 
 
@@ -409,4 +411,43 @@ def test_numbers_and_variables_of_keras() -> None:
                 show(average.update(x), average.compare(x), average.count(x), shadow, single, half, whole)
         """,
         **{"Average.update": "graph", "Average.compare": "graph", "Average.count": "graph"},
+    )
+
+
+@pytest.mark.parametrize("numbers", ["[v * k for v in range(n)]", "[0.1 * v for v in range(k)]", "[np.float32(v) / 3 for v in range(k)]",
+                                     "[v if v % 2 else 0.1 * np.float64(v) for v in range(n + 1)]"])  # fmt: skip
+@pytest.mark.parametrize("fold", ["sum", "min", "max"])
+def test_lists_of_numbers_that_grow_are_summed_before_the_launch(fold: str, numbers: str) -> None:
+    site = same(
+        f"""
+        kept = []
+        def f(x, rewards):
+            kept.append({fold}(rewards))
+            return x * tf.cast({fold}(rewards), tf.float32), {fold}(rewards) / len(rewards)
+        def main():
+            for k in (1, 2, 5, 3, 9, 4, 7, 6, 8, 40, 23):
+                n = k + 2
+                attempt(f, tf.ones(2), {numbers})
+            show(kept)
+        """,
+        f="graph",
+    ).sites["f"]
+    assert site.traces <= 4  # by type of the result, and perhaps without its length
+
+
+def test_folds_of_lists_with_something_else_in_them() -> None:
+    same(
+        """
+        class Odd(int):
+            def __radd__(self, other): return 100
+        lists = [[1, 2.5], [], [True, 1], [1, tf.constant(2)], [Odd(3)], [3, Odd(3)], ["a"], [[1], [2]], [None], [2, 1.5], [np.array([1, 2])]]
+        def f(x, rewards): return x * 2, sum(rewards), max(rewards), min(rewards, default=0)
+        def g(x, rewards):
+            rewards.append(1)
+            return x * 2, sum(rewards)
+        def main():
+            for numbers in lists * 2:
+                attempt(f, tf.ones(2), numbers)
+                attempt(g, tf.ones(2), numbers)
+        """
     )
