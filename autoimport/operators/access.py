@@ -27,7 +27,11 @@ def attr(obj: Any, name: str) -> Any:
     if isinstance(obj, MaybeNone):
         return obj.each(lambda part: attr(part, name))
     trace = observer.current()
-    value = getattr(obj, name) if trace is None else trace.read_attr(obj, name)
+    return _there(getattr(obj, name) if trace is None else trace.read_attr(obj, name))
+
+
+def _there(value: Any) -> Any:
+    """What was read; where only a branch has stored it, checked to be there."""
     return value.resolve() if type(value) is MaybeUndefined else value
 
 
@@ -72,7 +76,7 @@ def item(obj: Any, key: Any) -> Any:
     trace = observer.current()
     if trace is None:
         return obj[key]
-    return obj[indexing.tensor_key(key)] if is_symbolic(obj) else trace.read_item(obj, key)
+    return obj[indexing.tensor_key(key)] if is_symbolic(obj) else _there(trace.read_item(obj, key))
 
 
 def set_item(obj: Any, key: Any, value: Any) -> None:
@@ -116,7 +120,7 @@ def global_(name: str) -> Any:
     namespace = frame.f_globals
     trace = observer.current()
     if trace is not None:
-        return trace.read_global(namespace, name)
+        return _there(trace.read_global(namespace, name))
     try:
         return namespace[name]
     except KeyError:

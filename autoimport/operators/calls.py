@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import BuiltinMethodType
+from types import BuiltinMethodType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
 
 import tensorflow as tf
@@ -80,7 +80,9 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     getter = operator_functions.GETTERS.get(type(fn))
     if getter is not None:
         return getter(fn, *args, **kwargs)
-    if type(fn) is BuiltinMethodType:
+    if type(fn) in {MethodDescriptorType, WrapperDescriptorType} and args and is_mutable(args[0]):
+        return call(fn.__get__(args[0]), *args[1:], **kwargs)  # `list.append(items, x)`
+    if type(fn) in {BuiltinMethodType, MethodWrapperType}:
         owner = fn.__self__
         if is_mutable(owner):
             if fn.__name__ in MUTATING:

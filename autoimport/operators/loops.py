@@ -416,8 +416,7 @@ class _Loop:
                 pairs.append(unifier.unify(name, start, end))
             except Mismatch as mismatch:
                 raise _Peel(mismatch_error(name, mismatch, _WHERE)) from None
-        if unifier.weak and observer.current() is not None:
-            raise _Peel(mismatch_error(", ".join(self.names), Mismatch("a Python number", "a tensor"), _WHERE))
+        _keep_apart(unifier, ", ".join(self.names))
         same = [start.signature() == node.signature() for (start, _), node in zip(pairs, self.nodes, strict=True)]
         if all(same) and not new:
             return pairs
@@ -436,10 +435,19 @@ class _Loop:
 
     def _start_of(self, place: heap.Place, before: Any, end: Node) -> Node:
         """What a place that the body changes starts with: only the parts of it that change are carried."""
+        unifier = Unifier(identity=False)
         try:
-            return Unifier(identity=False).unify(str(place), capture(before), end)[0]
+            start, _ = unifier.unify(str(place), capture(before), end)
         except Mismatch as mismatch:
             raise _Peel(mismatch_error(str(place), mismatch, _WHERE)) from None
+        _keep_apart(unifier, str(place))
+        return start
+
+
+def _keep_apart(unifier: Unifier, name: str) -> None:
+    """In traces of our own a Python number stays one where there is no iteration that makes it a tensor."""
+    if unifier.weak and observer.current() is not None:
+        raise _Peel(mismatch_error(name, Mismatch("a Python number", "a tensor"), _WHERE))
 
 
 def _apply_invariants(nodes: list[Node], before: tuple[Any, ...], options: Options) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import numpy_values, observer
+from autoimport.operators import calls, numpy_values, observer
 from autoimport.operators.arithmetic import whole
 from autoimport.operators.errors import MakesVariables, Unstageable
 from autoimport.operators.numbers import Number
@@ -83,6 +83,7 @@ def _all_known(args: tuple[Any, ...]) -> bool:
 
 # Methods of containers that compare what is in them, as far down as it goes; all others hand out or look at the items.
 _COMPARE = frozenset({"count", "index", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
+_METHODS = (types.BuiltinMethodType, types.MethodType, types.MethodWrapperType)
 # Methods of a tape that give None where no gradient flows.
 _GRADIENTS = frozenset({"gradient", "jacobian", "batch_jacobian"})
 
@@ -122,7 +123,7 @@ class Caller:
             inner = read(fn, "func")
             stored = [self._reader.item(fn.args, i) for i in range(len(self._remembered(fn, "args")))]
             keywords = {key: self._reader.item(fn.keywords, key) for key in self._remembered(fn, "keywords")}
-            return self.call(inner, (*stored, *args), {**keywords, **kwargs})
+            return calls.call(inner, *stored, *args, **{**keywords, **kwargs})
         if isinstance(fn, types.FunctionType):
             if harmless(fn.__code__):
                 self._guard_defaults(fn)
@@ -218,6 +219,8 @@ class Caller:
         if objection is not None:
             raise Unstageable(objection)
         if self._reader.source_of(owner) is not None:
+            if isinstance(owner, CONTAINERS):  # those of TensorFlow are written in Python
+                raise Unstageable(f"calls {function.__name__} of a {type(owner).__name__} made outside this function")
             if isinstance(owner, tf.GradientTape):
                 raise Unstageable("uses a gradient tape that was opened outside")
             if isinstance(owner, tf.TensorArray):
@@ -356,6 +359,8 @@ class Caller:
             return self._export_items(value, takes_tensors)
         if type(value).__module__ in ("collections", "array", "queue") and self._reader.source_of(value) is not None:
             raise Unstageable(f"hands a {type(value).__name__} to a library")
+        if isinstance(value, _METHODS) and isinstance(value.__self__, CONTAINERS) and self._is_old(value.__self__):
+            raise Unstageable(f"hands .{value.__name__} of a container made outside this function to a library")
         if isinstance(value, types.FunctionType) and not trust.is_library(value.__module__):
             if not harmless(value.__code__):
                 raise Unstageable(f"hands {value.__qualname__}, whose effects are unknown, to a library")

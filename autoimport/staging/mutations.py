@@ -15,6 +15,8 @@ from autoimport.operators import heap, text
 from autoimport.operators.access import item, iterate, set_item
 from autoimport.operators.calls import call
 from autoimport.operators.errors import Unstageable
+from autoimport.operators.numbers import Number
+from autoimport.operators.undefined import MaybeUndefined
 from autoimport.staging.log import MISSING, Held, Log
 from autoimport.staging.reading import SCALARS, Reader
 from autoimport.staging.sources import Source
@@ -63,8 +65,10 @@ class Mutations:
         if type(obj) is not dict or not args or type(args[0]) not in SCALARS:
             return None
         if method == "__contains__":
-            is_new = self._log.read("item", obj, args[0]) is not MISSING
-            return (is_new or self._reader.has_key(obj, source, args[0]),)
+            written = self._log.read("item", obj, args[0])
+            if type(written) is MaybeUndefined:  # stored under a condition
+                return (Number(bool, written.present),)
+            return (written is not MISSING or self._reader.has_key(obj, source, args[0]),)
         if method == "get":
             try:
                 return (item(obj, args[0]),)

@@ -114,6 +114,34 @@ def f(x):
     held(body, "f")
 
 
+def test_a_number_outside_where_a_loop_had_no_iteration() -> None:
+    body = """
+class Kept: pass
+kept, table, last = Kept(), {}, 0
+def make():
+    count = 0
+    def step(x):
+        global last
+        nonlocal count
+        for i in tf.range(tf.cast(x, tf.int32)):
+            kept.total = kept.total + x
+            table["last"] = last = count = i
+        return last, count, kept.total, table["last"]
+    def reset():
+        nonlocal count
+        count = 0
+    return step, reset
+step, reset = make()
+def main():
+    global last
+    for v in (0.0, 0.0, 1.0, 3.0, 0.0, 2.0):
+        reset()
+        kept.total, table["last"], last = 0.5, 0, 0
+        show(step(tf.constant(v)), kept.total, table, last)
+"""
+    same(body, **{"make.<locals>.step": "graph"})
+
+
 def test_a_string_that_a_condition_has_chosen_is_compared_and_looked_up() -> None:
     same(
         """

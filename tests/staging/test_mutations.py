@@ -10,7 +10,7 @@ from autoimport.staging import registry
 from tests.staging import programs
 
 _PROGRAM = """
-import collections
+import collections, functools
 items = [10, 20, 30]
 table = {"a": 1, "b": 2}
 seen = {1, 2}
@@ -61,6 +61,9 @@ GRAPHS = {
             recent.append(y)
             items.extend([k])
         """,
+    "by methods of the type": "list.append(items, y)\ndict.update(table, c=k)\nset.add(seen, k)\nlist.insert(items, 0, k)",
+    "by a partial": "functools.partial(items.append, y)()\nfunctools.partial(dict.update, table)(c=k)",
+    "a key that only a branch stores": "if y > 20.0:\n    table['n'] = y\nfound = 'n' in table\ntable.clear()\nreturn found",
     "a new list into an old one": "new = [y]\nitems.append(new)\nnew.append(k)\nkept.items.insert(0, new)",
 }
 EAGER = {
@@ -76,6 +79,9 @@ EAGER = {
     "a deque counted": "return recent.count(0), y",
     "a place that depends on values": "items[int(y) % 2] = y",
     "an item stored under a condition": "if y > 20.0:\n    items[0] = y",
+    "a special method": "items.__setitem__(0, y)\nitems.__iadd__([k])",
+    "a special method of the type": "dict.__setitem__(table, 'a', y)\ndict.__delitem__(table, 'a')",
+    "a method that a library calls": "tf.nest.map_structure(items.append, [1, 2])\nreturn y",
     "removed by value": "items.append(20)\nitems.remove(20)",
     "sorted in place": "items.sort()",
     "in a loop over tensors": "for i in tf.range(tf.cast(y, tf.int32)):\n    items.insert(0, 1)",
@@ -109,6 +115,23 @@ CHANGED = {
 @pytest.mark.parametrize(("body", "between"), CHANGED.values(), ids=CHANGED)
 def test_containers_that_the_program_changes_between_calls(body: str, between: str) -> None:
     assert step_of(body, between).traces > 0
+
+
+# Only the graph knows whether it is there.
+STORED_ON_ONE_WAY = [
+    "return table.pop('n', None)",
+    "table.pop('n', None)",
+    "return table.get('n', k)",
+    "return table.setdefault('n', k), table['n']",
+    "return table['n']",
+    "try:\n    return table['n']\nexcept KeyError:\n    return k",
+    "return (table['n'] if 'n' in table else k), 'n' not in table",
+]
+
+
+@pytest.mark.parametrize("use", STORED_ON_ONE_WAY)
+def test_a_key_that_one_branch_stores_is_there_only_behind_it(use: str) -> None:
+    assert step_of(f"if y > 20.0:\n    table['n'] = y\n{use}", "table.pop('n', None)").traces > 0
 
 
 def test_nothing_is_changed_by_a_call_that_goes_back_to_eager() -> None:

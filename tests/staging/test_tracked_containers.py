@@ -91,6 +91,26 @@ def test_tracked_containers_are_what_they_are_to_python(base: str, bodies: list[
     same(program(base, bodies), **{f"step_{number}": state for number in range(len(bodies))})
 
 
+# Methods that TensorFlow has written in Python: they change the list itself, also where a trace calls them.
+METHODS = [
+    "self.sizes.insert(0, 0.5); return x * 2.0",
+    "self.sizes.append(4.0); return x * 2.0, self.sizes.pop(0)",
+    "self.sizes.extend([5.0, 6.0]); return x * 2.0",
+    "self.sizes.remove(self.sizes[0]); self.sizes.append(3.0); return x * 2.0",
+    "self.sizes.reverse(); return x * 2.0",
+    "self.conf['b'].clear(); return x * 2.0",
+    "self.cache.clear(); return x * 2.0",
+    "self.conf.pop('n', None); return x * 2.0",
+    "tf.nest.map_structure(self.sizes.append, [1.5, 2.5]); return x * 2.0",
+]
+
+
+@pytest.mark.parametrize("base", ["tf.Module", "tf.keras.layers.Layer"])
+def test_methods_that_change_tracked_containers_are_not_called_by_a_trace(base: str) -> None:
+    source = program(base, METHODS).replace("show(step(model,", "show(list(model.sizes), step(model,")
+    same(source, **{f"step_{number}": "eager" for number in range(len(METHODS))})
+
+
 # `x` is changed after it has been stored: a module has the same dict or list, a layer a copy.
 STORED = [
     "acts = {'a': x * 2.0, 'n': 3}; self.last = acts; acts['b'] = x; return x + 1.0",
