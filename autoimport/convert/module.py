@@ -105,7 +105,7 @@ def _convert(
             _insert_gates(region, region.container, key, sites)
     if rewrite is not None:
         rewrite(shop.tree)
-    stored = sorted(set().union(*(fn.stored for fn in functions), *map(_stored_at_top_level, regions)))
+    stored = sorted(set().union(*(fn.stored for fn in functions), _stored_at_top_level(shop.tree, regions)))
     forms = Forms(
         source,
         path,
@@ -128,13 +128,19 @@ def _is_doubtful(functions: list[Function], regions: list[Region], index: int) -
     return any(isinstance(node, ast.NamedExpr) for statement in region.statements for node in ast.walk(statement))
 
 
-def _stored_at_top_level(region: Region) -> set[str]:
-    """The attributes and globals that a region of the module itself stores."""
-    if region.owner is not None:
-        return set()
-    nodes = (node for statement in region.statements for node in ast.walk(statement))
-    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
-    return attributes.union(region.crossing.globals)
+def _stored_at_top_level(tree: ast.Module, regions: list[Region]) -> set[str]:
+    """The attributes and globals that regions of the module itself store, and the numbers that its loops count."""
+    own = [region for region in regions if region.owner is None]
+    stored = set().union(*(region.crossing.globals for region in own))
+    for node in (node for region in own for statement in region.statements for node in ast.walk(statement)):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            stored.add(node.attr)
+    for statement in tree.body if own else ():
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            counting = (node for node in ast.walk(statement) if isinstance(node, (ast.For, ast.AugAssign)))
+            names = (part for node in counting for part in ast.walk(node.target))
+            stored.update(part.id for part in names if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+    return stored
 
 
 def _may_use_library(source: Source) -> bool:

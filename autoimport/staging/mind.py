@@ -67,6 +67,7 @@ class Mind:
         self._deferred: tuple[Any, int, int] = (None, 0, 0)
         self._changing = Changing()
         self._shapes: dict[str, tuple[int, ...]] = {}
+        self._numbers: dict[str, float] = {}
         self._exact_shapes = False
         self._is_hopeless = False  # the reason for which the last trace failed is there at each call, as a rule
         self._verdict: learned.Lesson | None = None
@@ -136,7 +137,7 @@ class Mind:
             if self._without_tensors >= PYTHON_AFTER and not self._specialisations:
                 self._site.close("python")
             return False
-        self._note_shapes(args)
+        self._note_arguments(args)
         if not self._policy.wants_trace():
             self._sample(frame)
             return False
@@ -159,15 +160,16 @@ class Mind:
             lock.release()
         return specialisation is not None and self._first_launch(specialisation, frame, cells, args)
 
-    def _note_shapes(self, args: tuple[Any, ...]) -> None:
-        """Learn from eager calls which dimensions of arguments change: that spares the graph for one size only."""
-        if self._exact_shapes:
-            return
+    def _note_arguments(self, args: tuple[Any, ...]) -> None:
+        """Learn from eager calls which numbers and dimensions change: that spares a graph for one of them only."""
         for text, value in zip(self._site.facts.parameters, args, strict=True):
-            if type(value) is tf_internals.EagerTensor:
+            kind = type(value)
+            if kind is tf_internals.EagerTensor and not self._exact_shapes:
                 now = tf_internals.shape_tuple(value)
                 self._changing.note_shape(text, self._shapes.get(text, now), now)
                 self._shapes[text] = now
+            elif (kind is int or kind is float) and self._numbers.setdefault(text, value) != value:
+                self._changing.numbers.add(text)
 
     def _sample(self, frame: types.FrameType) -> None:
         """Look at the second call: the first one builds layers and slots."""
@@ -175,9 +177,9 @@ class Mind:
         if self._sampled != 2 or self._site.kind != "function":
             return  # a region's end cannot be seen
 
-        def report(operations: int, milliseconds: float) -> None:
+        def report(operations: int, milliseconds: float, walks: bool) -> None:
             self._site.sample_ms = milliseconds
-            if not self._policy.is_worthwhile(operations) and not self._site.closed:
+            if not self._policy.is_worthwhile(operations, walks) and not self._site.closed:
                 self._leave_eager(f"too small to gain from a graph ({operations} operations)")
 
         sampling.sample(frame, report)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from autoimport import config
 
-# An operation costs 11 to 15 times as much in a trace as eagerly (training steps of the examples; ski rental).
-TRACE_COST = 12
+# An operation costs 5 to 8 times as much in a trace as eagerly (training steps of the examples; ski rental).
+TRACE_COST = 8
 # A loop in the body runs many operations a call for each one that is traced.
-TRACE_COST_WITH_LOOP = 8
+TRACE_COST_WITH_LOOP = 6
 MANY_OPERATIONS = 1000
 # A launch costs what some eight eager operations cost.
 LEAST_OPERATIONS = 9
@@ -71,12 +71,12 @@ class Policy:
             return 0 if callers_calls <= 1 else self._usual_wait
         return 10 * self._usual_wait
 
-    def is_worthwhile(self, operations: int) -> bool:
-        """Note what one eager call runs; whether a trace is worth a thought at all."""
+    def is_worthwhile(self, operations: int, walks: bool = False) -> bool:
+        """Note what one eager call runs, and whether it walks a tensor; whether a trace is worth a thought at all."""
         self._operations = operations
         if self._fixed is not None:
             return True
-        if self._has_loop and operations >= MANY_OPERATIONS:
+        if (self._has_loop or walks) and operations >= MANY_OPERATIONS:
             self._wait = 2
         return operations >= LEAST_OPERATIONS
 

@@ -256,8 +256,11 @@ options.size = 7
 for x in data:
     steps = steps + tf.abs(x) * tf.exp(x)
     state.step = tf.add(x, tf.exp(steps))
+    if x: seen += 1
+def g(y):
+    for local in y: inner += local
 """
-    assert ("_A__hidden", "count", "first", "second", "step", "steps", "total") == convert_module(
+    assert ("_A__hidden", "count", "first", "second", "seen", "step", "steps", "total", "x") == convert_module(
         source, "m.py"
     ).forms.stored
 

@@ -60,13 +60,13 @@ def runs_of(source: str, monkeypatch: pytest.MonkeyPatch, stage_after: int | Non
 STEP = """
 class Model:
     steps = 0
-def step(model, x, rate):
-    for _ in range(5): x = tf.sin(x) * rate + tf.cos(x)
+def step(model, x, rates):
+    for _ in range(5): x = tf.sin(x) * rates[0] + tf.cos(x)
     model.steps += 1
     return x
 def main():
     model = Model()
-    for i in range(40): show(step(model, tf.ones(3 + i % 4), 0.5 + i))
+    for i in range(40): show(step(model, tf.ones(3 + i % 4), [0.5 + i]))
     show(model.steps)
 """
 
@@ -77,7 +77,7 @@ def test_a_function_that_became_a_graph_is_traced_at_the_second_call_for_any_siz
     again = runs_of(STEP, monkeypatch)
     first, second = again().sites["step"], again().sites["step"]
     assert first.traces > 1
-    assert first.graph_calls < 30
+    assert first.graph_calls < 35
     assert (second.traces, second.graph_calls) == (1, 39)
 
 

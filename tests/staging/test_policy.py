@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import tensorflow as tf
 
-from autoimport.staging import policy
+from autoimport.staging import policy, sampling
 from autoimport.staging.policy import Policy
 from tests.staging.programs import run, same, staging_after
 
@@ -31,6 +34,30 @@ def test_a_loop_of_many_operations_is_traced_at_once(reckoning: None) -> None:
     site = Policy(has_loop=True)
     assert site.is_worthwhile(policy.MANY_OPERATIONS)
     assert first_trace(site) == 3
+
+
+def test_a_walk_over_a_tensor_in_a_callee_counts_as_a_loop(reckoning: None) -> None:
+    site = Policy(has_loop=False)
+    site.is_worthwhile(policy.MANY_OPERATIONS, walks=True)
+    assert first_trace(site) == 3
+
+
+@pytest.mark.parametrize(("walked", "walks"), [(tf.ones([3]), True), ([1.0, 2.0, 3.0], False)])
+def test_a_sample_tells_operations_and_walks_at_any_depth(walked: Any, walks: bool) -> None:
+    reports: list[tuple[int, float, bool]] = []
+
+    def rows() -> list[Any]:
+        return [tf.sin(row) for row in walked]
+
+    def step() -> None:
+        sampling.sample(sys._getframe(), lambda *report: reports.append(report))
+        tf.add_n(rows())
+
+    step()
+    ((operations, milliseconds, has_walked),) = reports
+    assert operations >= 4
+    assert milliseconds > 0
+    assert has_walked is walks
 
 
 def test_a_trace_that_was_too_large_comes_again_when_more_has_been_spent(reckoning: None) -> None:
@@ -185,7 +212,7 @@ def test_where_changing_dimensions_are_in_the_way_there_is_a_graph_for_each_size
     assert ours.sites["f"].graph_calls >= 3
 
 
-def test_a_changing_number_is_traced_once_more_at_most() -> None:
+def test_a_number_that_changes_from_eager_call_to_call_has_one_graph() -> None:
     ours = same(
         """
         def f(x, k):
@@ -195,7 +222,33 @@ def test_a_changing_number_is_traced_once_more_at_most() -> None:
         """,
         f="graph",
     )
-    assert ours.sites["f"].traces <= 2
+    assert ours.sites["f"].traces == 1
+
+
+def test_a_number_that_changes_later_is_traced_once_more() -> None:
+    ours = same(
+        """
+        def f(x, k):
+            return tf.sin(x) * k
+        def main():
+            for k in (1, 1, 1, 2, 3, 4.5, 5.5, 6): show(f(tf.ones(1), k))
+        """,
+        f="graph",
+    )
+    assert ours.sites["f"].traces <= 4
+
+
+def test_a_number_that_a_loop_of_the_module_counts_has_one_graph() -> None:
+    program = """
+    k = 0
+    for i in range(9):
+        k += 2
+        y = tf.sin(tf.ones(2) * i) + tf.cos(tf.ones(2) / k)
+        show(y)
+    def main(): pass
+    """
+    sites = next(iter(same(program).sites.values())).module.sites
+    assert [site.traces for site in sites if site.kind == "region" and site.state == "graph"] == [1]
 
 
 def test_a_refused_function_stays_eager_and_says_which_line_stood_in_the_way() -> None:
