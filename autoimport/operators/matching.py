@@ -20,6 +20,7 @@ from autoimport.operators.comparisons import in_
 from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.python_builtins import isinstance_
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeNone
 
 # A guard on such an object says all about it.
 _WHOLE = (bool, int, float, complex, str, bytes, type(None), type, enum.Enum, FunctionType, BuiltinFunctionType)
@@ -148,6 +149,9 @@ def take_apart(x: Any, shape: Shape | None) -> list[Any] | None:
     """The values at the leaves of a shape in `x`, None if `x` has not this shape."""
     if shape is None:
         return [x]
+    parts = (x.value, getattr(x, "other", None)) if isinstance(x, MaybeNone) else ()
+    if any(isinstance(part, (Sequence, Mapping)) for part in parts):
+        refuse("`match` on a value that only one branch gives this shape")
     values = shape.take(x)
     if values is None:
         return None

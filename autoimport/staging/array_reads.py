@@ -28,18 +28,27 @@ class Reads:
 
     def __init__(self) -> None:
         self._reads: dict[int, tuple[Any, list[_Read]]] = {}
+        self._of_any_shape: dict[int, Any] = {}
 
     def made(self, array: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """An array has been made with these arguments."""
-        if _CONSTRUCTOR.bind(*args, **kwargs).arguments.get("clear_after_read") is not False:
+        given = _CONSTRUCTOR.bind(*args, **kwargs).arguments
+        if given.get("clear_after_read") is not False:
             self._reads[id(array)] = (array, [])
+        if given.get("infer_shape") is False:
+            self._of_any_shape[id(array)] = array
 
     def called(self, array: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """A method of an array is called.
 
         Raises:
-          Unstageable: it asks for an element that may have been read.
+          Unstageable: it asks for an element that may have been read, or joins elements of different sizes, which eager
+            code would not have taken; all others who meet them fail.
         """
+        if method == "concat" and id(array) not in self._of_any_shape and not array.element_shape.is_fully_defined():
+            raise Unstageable(
+                "joins the elements of a TensorArray, whose sizes may differ", "make it with `infer_shape=False`"
+            )
         _, reads = self._reads.get(id(array), (None, None))
         if reads is None:
             return

@@ -24,7 +24,7 @@ from autoimport.operators.errors import MakesVariables, Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.tensor_arrays import changed
 from autoimport.operators.text import Text
-from autoimport.staging import array_reads, declared, gradients, handed, special_methods, tf_internals, trust
+from autoimport.staging import array_reads, declared, gradients, handed, sizes, special_methods, tf_internals, trust
 from autoimport.staging.arrays import (
     Array,
     Method,
@@ -39,7 +39,7 @@ from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import converted, gated, harmless
 from autoimport.staging.reading import CONTAINERS, SCALARS, Reader, class_attribute
 from autoimport.staging.sources import Source
-from autoimport.staging.values import is_numpy
+from autoimport.staging.values import Shape, is_numpy
 
 # Modules whose functions make a tensor of a number, of the dtype of what it meets.
 _TAKE_TENSORS = ("tensorflow.", "keras.src.ops.", "keras.src.backend.common.variables")
@@ -228,6 +228,11 @@ class Caller:
             self._reader.states.note(owner)
         if isinstance(owner, tf.TensorArray):
             self._array_reads.called(owner, function.__name__, args, kwargs)
+        if isinstance(owner, tf_internals.SymbolicTensor) and type(owner) is not tf_internals.EagerTensor:
+            if function.__name__ == "get_shape":
+                return self._reader.attribute(owner, "shape")
+            if function.__name__ == "set_shape":
+                sizes.check_shape(owner, *args, **kwargs)
         result = self._run(fn, args, kwargs)
         if isinstance(owner, tf.GradientTape) and function.__name__ in _GRADIENTS:
             target, sources, *_ = inspect.signature(fn).bind(*args, **kwargs).arguments.values()
@@ -245,6 +250,8 @@ class Caller:
             return len(args[0])
         if fn is len and isinstance(args[0], CONTAINERS):
             return self._reader.length(args[0])
+        if fn is isinstance and type(args[0]) is Shape:
+            return issubclass(tf.TensorShape, args[1])
         if fn in _ABOUT_TYPE:
             return fn(*args, **kwargs)
         if fn is id or fn is hash:
@@ -337,8 +344,13 @@ class Caller:
     def _run(self, fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         module = str(getattr(fn, "__module__", None))
         takes_tensors = module.startswith(_TAKE_TENSORS) and module != _TAKE_STRUCTURES
-        exported = [self.export(arg, takes_tensors) for arg in args]
-        return fn(*exported, **{key: self.export(arg, takes_tensors) for key, arg in kwargs.items()})
+        exported = tuple(self.export(arg, takes_tensors) for arg in args)
+        named = {key: self.export(arg, takes_tensors) for key, arg in kwargs.items()}
+        told = sizes.told(fn, exported)
+        if told is not None:
+            return told
+        sizes.check(fn, exported, named)
+        return fn(*exported, **named)
 
     def export(self, value: Any, takes_tensors: bool = True) -> Any:
         """An argument as library code may see it: nothing in it that the trace has not read.

@@ -348,7 +348,7 @@ class Reader:
         """`obj.name`, as eager would read it, with a source if `obj` has one."""
         if isinstance(obj, tf_internals.SymbolicTensor) and type(obj) is not tf_internals.EagerTensor:
             if name == "shape" and not obj.shape.is_fully_defined():
-                return Shape(obj)
+                return Shape.of(obj)
             if name == "numpy":
                 return NumpyMethod(obj, name)
             if name in _NOT_OF_EAGER_TENSORS:

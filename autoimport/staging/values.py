@@ -6,8 +6,8 @@ it, and gives the trace up (Unstageable) where Python would need the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 import tensorflow as tf
@@ -17,20 +17,27 @@ from autoimport.operators.numbers import Number
 
 
 class Shape:
-    """The static shape of a symbolic tensor with unknown dimensions, which eager knows: those are symbolic ints."""
+    """The static shape of a symbolic tensor with unknown dimensions, which eager knows: those are symbolic ints.
 
-    def __init__(self, tensor: Any) -> None:
-        static = tensor.shape
-        if static.rank is None:
+    Args:
+      static: the dimensions, None for those that are not known.
+      sizes: makes the tensor of all of them, an int64 vector.
+    """
+
+    def __init__(self, static: list[int | None], sizes: Callable[[], Any]) -> None:
+        self._static = static
+        self._sizes = sizes
+
+    @staticmethod
+    def of(tensor: Any) -> Shape:
+        """The shape of a tensor."""
+        if tensor.shape.rank is None:
             raise Unstageable("reads the shape of a tensor whose rank depends on its values")
-        self._tensor = tensor
-        self._static: list[int | None] = static.as_list()
+        return Shape(tensor.shape.as_list(), lambda: tf.shape(tensor, out_type=tf.int64))
 
     def _dimension(self, index: int) -> Any:
         known = self._static[index]
-        if known is not None:
-            return known
-        return Number(int, tf.cast(tf.shape(self._tensor, out_type=tf.int64)[index], tf.int64))
+        return Number(int, self._sizes()[index]) if known is None else known
 
     @property
     def rank(self) -> int:
@@ -42,6 +49,23 @@ class Shape:
         """All dimensions, ints and symbolic ints."""
         return [self._dimension(index) for index in range(len(self._static))]
 
+    def concatenate(self, other: Any) -> Any:
+        """`self + other`."""
+        return self._joined([self, other])
+
+    def _joined(self, parts: list[Any]) -> Any:
+        dimensions = [dimension for part in parts for dimension in part]
+        if not all(isinstance(d, Number) or (type(d) is int and d >= 0) for d in dimensions):
+            self._unknown()
+        static = [None if isinstance(dimension, Number) else dimension for dimension in dimensions]
+        return Shape(static, lambda: tf.stack([tf.convert_to_tensor(d, tf.int64) for d in dimensions]))
+
+    def __add__(self, other: Any) -> Any:
+        return self._joined([self, other])
+
+    def __radd__(self, other: Any) -> Any:
+        return self._joined([other, self])
+
     def __len__(self) -> int:
         return len(self._static)
 
@@ -49,20 +73,21 @@ class Shape:
         return iter(self.as_list())
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice):
-            return self.as_list()[key]
-        return self._dimension(range(len(self._static))[key])
+        if not isinstance(key, slice):
+            return self._dimension(range(len(self._static))[key])
+        part = self._static[key]
+        return Shape(part, lambda: self._sizes()[key]) if None in part else tf.TensorShape(part)
 
     def __tf_tensor__(self, dtype: Any = None, name: Any = None) -> Any:
-        return tf.shape(self._tensor, out_type=dtype or tf.int32)
+        return tf.cast(self._sizes(), dtype or tf.int32)
 
     def __getattr__(self, name: str) -> Any:
         raise Unstageable(f"reads .{name} of a shape that depends on values")
 
-    def _unknown(self, *_args: Any) -> Any:
+    def _unknown(self, *_args: Any) -> NoReturn:
         raise Unstageable("needs a shape that depends on values")
 
-    __eq__ = __ne__ = __str__ = __repr__ = __format__ = __bool__ = __add__ = __radd__ = _unknown
+    __eq__ = __ne__ = __str__ = __repr__ = __format__ = __bool__ = _unknown
     __hash__ = None  # type: ignore[assignment]
 
 

@@ -31,6 +31,7 @@ from autoimport.convert.parse import compile_source
 from autoimport.staging import gate, registry
 
 PRELUDE = "import tensorflow as tf\nimport numpy as np\n"
+_DECIMAL_BITS = 10_000  # Python writes larger integers down in decimal only when it is told to
 _numbers = itertools.count()
 # Kept until the end: TensorFlow's AutoGraph, and inspect, read the file again.
 _folder = tempfile.TemporaryDirectory()
@@ -73,6 +74,8 @@ def describe(value: Any) -> str:
         return f"{type(value).__name__}{{{items}}}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return f"{type(value).__name__}({describe(vars(value))})"
+    if type(value) is int:
+        return f"int {value:#x}" if value.bit_length() > _DECIMAL_BITS else f"int {value}"
     return f"{type(value).__name__} {value!r}"
 
 

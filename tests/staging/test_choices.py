@@ -114,6 +114,30 @@ def f(x):
     held(body, "f")
 
 
+def test_patterns_on_values_that_only_one_branch_gives_a_shape_are_eager() -> None:
+    subjects = [
+        "{} if x > 0 else 'g'",
+        "{'a': x} if x > 0 else x",
+        "[x, 2] if x > 0 else x",
+        "(1, 2) if x > 0 else None",
+    ]
+    functions = [
+        f"""
+def f{number}(x):
+    match {subject}:
+        case []: return 0
+        case [a, b]: return a
+        case {{"a": a}}: return a
+        case {{}}: return 1
+        case _: return 2
+"""
+        for number, subject in enumerate(subjects)
+    ]
+    main = "def main():\n    for v in (1.0, -2.0, 3.0, -2.0, 0.5):\n        for f in (f0, f1, f2, f3):\n"
+    main += "            show(f(tf.constant(v)))\n"
+    same("".join(functions) + main, **{f"f{number}": "eager" for number in range(len(subjects))})
+
+
 def test_a_number_outside_where_a_loop_had_no_iteration() -> None:
     body = """
 class Kept: pass
