@@ -39,9 +39,13 @@ _FALLIBLE = frozenset(
         "SegmentProd", "SparseToDense", "InTopKV2",
         "TensorListGetItem", "TensorListSetItem", "TensorListPopBack", "EnsureShape", "IteratorGetNext",
         "OptionalGetValue", "RaggedGather", "ResourceScatterUpdate", "ResourceScatterAdd", "Bucketize", "Substr",
-        "OneHot", "Bincount", "DenseBincount",
+        "OneHot", "Bincount", "DenseBincount", "InvertPermutation", "UnravelIndex", "DynamicStitch",
+        "BandedTriangularSolve", "TridiagonalSolve", "MatrixSetDiagV3", "Eig", "HistogramFixedWidth", "DecodeCSV",
+        "DecodeJSONExample", "UnicodeTranscode", "SparseTensorDenseMatMul",
     }
 )  # fmt: skip
+# What has an axis, and the input that says which: whether the tensor has it, nobody asks before the graph runs.
+_AXES = {"ArgMax": 1, "ArgMin": 1, "Cumsum": 1, "Cumprod": 1, "CumulativeLogsumexp": 1, "Roll": 2}
 # By these, gradients take what was kept for them.
 _KEPT = frozenset({"TensorListPopBack", "OptionalGetValue"})
 # What can fail for integers: a division by zero, a negative power.
@@ -247,6 +251,15 @@ def _has_room(operation: Any) -> bool:
     return low is not None and high is not None and bool((low < high).all())
 
 
+def _may_lack_axis(operation: Any) -> bool:
+    """Whether an operation may find no such axis, or nothing along it."""
+    shape = operation.inputs[0].shape
+    axes = tf.get_static_value(operation.inputs[_AXES[operation.type]])
+    if axes is None or not shape.is_fully_defined():
+        return True
+    return 0 in shape or bool(((axes < -shape.rank) | (axes >= shape.rank)).any())
+
+
 def _takes_back(graph: Any, operation: Any) -> bool:
     """Whether the gradient of a branch or loop takes a value that the branch or loop has kept for it."""
     return operation.type in _KEPT and tf_internals.is_gradient_graph(graph)
@@ -276,6 +289,7 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
         is_check
         or (operation.type in _FALLIBLE and not _takes_back(graph, operation))
         or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
+        or (operation.type in _AXES and _may_lack_axis(operation))
         or (operation.type in _BOUNDED and not _has_room(operation))
         or (operation.type not in _ASKS_WHERE and _is_told_where(operation))
         or (operation.type != "Placeholder" and any(_is_of_unknown_size(tensor) for tensor in operation.outputs))

@@ -55,6 +55,44 @@ def test_variables_and_python_are_left_as_eager_leaves_them(what: str, source: s
     )
 
 
+# What TensorFlow finds wrong only when it runs, though all sizes are known; the last ones for k = 3.
+WRONG = [
+    "tf.argmax(v[0])",
+    "tf.argmin(v[:0])",
+    "tf.argmax(v, 1)",
+    "tf.cumsum(v[0])",
+    "tf.math.cumprod(v, 2)",
+    "tf.math.cumulative_logsumexp(v[0])",
+    "tf.roll(v, 1, 1)",
+    "tf.linalg.set_diag(tf.eye(2), v[:3])",
+    "tf.math.invert_permutation(tf.stack([k - 2, 0]))",
+    "tf.unravel_index(k, [2, 1])",
+    "tf.histogram_fixed_width(v, tf.stack([2.0, 4.0 - tf.cast(k, tf.float32)]))",
+]
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("place", ["y = {what}", "if v[0] > 1.0:\n    print({what})"])
+def test_what_is_wrong_only_when_it_runs_fails_where_eager_fails(what: str, place: str) -> None:
+    body = textwrap.indent(place.format(what=what), "    ")
+    same(
+        f"""
+w = tf.Variable([1., 2., 3., 4.])
+def f(k):
+    w.assign_add([1., 1., 1., 1.])
+    v = w * 1.
+{body}
+    w.assign(w * .5)
+    return k
+def main():
+    for k in (2, 2, 2, 3, 2, 3):
+        try: show(f(tf.constant(k)))
+        except tf.errors.OpError as error: print(type(error).__name__)
+        show(w)
+        """
+    )
+
+
 # What fails for k = 3, at every depth, and whose result nobody needs.
 UNUSED = {
     "function": "{what}",
