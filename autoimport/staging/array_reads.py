@@ -7,7 +7,7 @@ eager code would find zeros in the array, or raise.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -18,6 +18,7 @@ from autoimport.staging import tf_internals
 _CONSTRUCTOR = inspect.signature(tf.TensorArray)
 # What asks for all elements, also those that were read: they are zeros then.
 _ASK_FOR_ALL = frozenset({"stack", "concat", "gather"})
+_GIVE_ELEMENTS = _ASK_FOR_ALL | {"read"}
 
 # The index, if it is known, and the graph where it was read.
 _Read = tuple[Any, Any]
@@ -62,6 +63,19 @@ class Reads:
             raise Unstageable(
                 "reads from a TensorArray what has been read before", "make it with `clear_after_read=False`"
             )
+
+
+def read(array: Any, method: str, call: Callable[[], Any]) -> Any:
+    """The result of `call`, which calls an array's method: where nothing has been written it fails, as eager does."""
+    shape = array.element_shape
+    if method not in _GIVE_ELEMENTS or shape.rank is None:
+        return call()
+    with tf_internals.unknown_elements(array):
+        result = call()
+    if method != "read":
+        shape = [None, *(shape[1:] if method == "concat" else shape)]
+    result.set_shape(shape)
+    return result
 
 
 def _may_be_same(read: _Read, earlier: _Read) -> bool:

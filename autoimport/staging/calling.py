@@ -228,6 +228,7 @@ class Caller:
             self._reader.states.note(owner)
         if isinstance(owner, tf.TensorArray):
             self._array_reads.called(owner, function.__name__, args, kwargs)
+            return changed(owner, array_reads.read(owner, function.__name__, lambda: self._run(fn, args, kwargs)))
         if isinstance(owner, tf_internals.SymbolicTensor) and type(owner) is not tf_internals.EagerTensor:
             if function.__name__ == "get_shape":
                 return self._reader.attribute(owner, "shape")

@@ -46,6 +46,8 @@ _FALLIBLE = frozenset(
 )  # fmt: skip
 # What has an axis, and the input that says which: whether the tensor has it, nobody asks before the graph runs.
 _AXES = {"ArgMax": 1, "ArgMin": 1, "Cumsum": 1, "Cumprod": 1, "CumulativeLogsumexp": 1, "Roll": 2}
+# What fails where a list has no elements, unless their shape is known, which is the second input.
+_OF_LISTS = frozenset({"TensorListStack", "TensorListGather", "TensorListConcatV2"})
 # By these, gradients take what was kept for them.
 _KEPT = frozenset({"TensorListPopBack", "OptionalGetValue"})
 # What can fail for integers: a division by zero, a negative power.
@@ -260,6 +262,12 @@ def _may_lack_axis(operation: Any) -> bool:
     return 0 in shape or bool(((axes < -shape.rank) | (axes >= shape.rank)).any())
 
 
+def _may_lack_elements(operation: Any) -> bool:
+    """Whether the shape of a list's elements is left for the elements to tell."""
+    shape = tf.get_static_value(operation.inputs[2 if operation.type == "TensorListGather" else 1])
+    return shape is None or bool((shape < 0).any())
+
+
 def _takes_back(graph: Any, operation: Any) -> bool:
     """Whether the gradient of a branch or loop takes a value that the branch or loop has kept for it."""
     return operation.type in _KEPT and tf_internals.is_gradient_graph(graph)
@@ -290,6 +298,7 @@ def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
         or (operation.type in _FALLIBLE and not _takes_back(graph, operation))
         or (operation.type in _FALLIBLE_INTEGERS and _may_not_divide(operation))
         or (operation.type in _AXES and _may_lack_axis(operation))
+        or (operation.type in _OF_LISTS and _may_lack_elements(operation))
         or (operation.type in _BOUNDED and not _has_room(operation))
         or (operation.type not in _ASKS_WHERE and _is_told_where(operation))
         or (operation.type != "Placeholder" and any(_is_of_unknown_size(tensor) for tensor in operation.outputs))

@@ -148,13 +148,14 @@ class Logged(heap.Place):
         self._entry = entry
         self._place = (kind, id(entry.holder), entry.key)
         self._original = entry.value
+        self._is_changed = self._place in log.entries
 
     def read(self) -> Any:
         entry = self._log.entries.get(self._place)
         return self._original if entry is None else entry.value
 
     def write(self, value: Any) -> None:
-        if value is self._original:
+        if value is self._original and not self._is_changed:
             self._log.entries.pop(self._place, None)
         else:
             self._log.store(self._place, replace(self._entry, value=value))

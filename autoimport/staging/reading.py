@@ -354,6 +354,8 @@ class Reader:
             if name in _NOT_OF_EAGER_TENSORS:
                 raise Unstageable(f"reads .{name} of a tensor")
             return getattr(obj, name)
+        if name == "element_shape" and isinstance(obj, tf.TensorArray):
+            raise Unstageable("reads .element_shape of a TensorArray, which says whether something has been written")
         if name == "numpy" and hasattr(type(obj), "assign") and is_symbolic(obj):
             return NumpyMethod(obj, name)
         if type(obj) is super:

@@ -119,6 +119,21 @@ def operations_are_watched() -> bool:
     return bool(eager_function_run.RUN_FUNCTIONS_EAGERLY or _context.op_callbacks)
 
 
+@contextlib.contextmanager
+def unknown_elements(array: Any) -> Iterator[None]:
+    """In the block the shape of an array's elements is not known from what has been written to it.
+
+    Operations on its list find it out when they run, or fail where nothing has been written: as in eager mode.
+    """
+    implementation = array._implementation
+    known = implementation._element_shape
+    implementation._element_shape = [tf.TensorShape(None)]
+    try:
+        yield
+    finally:
+        implementation._element_shape = known
+
+
 def tracks_items(cls: type) -> bool:
     """Whether a class is a list or dict that tracks what is stored to it, and keeps tensors and numbers as they are."""
     return f"{cls.__module__}.{cls.__qualname__}" in _TRACKING

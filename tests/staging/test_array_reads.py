@@ -67,3 +67,25 @@ def test_each_element_read_once_is_a_graph(name: str) -> None:
 @pytest.mark.parametrize("name", LOST)
 def test_what_has_been_read_is_eager(name: str) -> None:
     same(_program(LOST[name]), f="eager")
+
+
+# Of an array to which nothing has been written, eager code knows no element's shape, and raises; for n = 0 here.
+UNWRITTEN = [
+    "return a.write(0, x).stack() if n > 0 else a.stack()",
+    "for i in tf.range(n): a = a.write(i, x)\nreturn a.stack()",
+    "for i in tf.range(n): a = a.write(i, x)\nreturn a.read(0)",
+    "for i in tf.range(n): a = a.write(i, x)\nreturn a.gather([0, 1])",
+    "for i in tf.range(n): d = d.write(i, x)\nreturn d.concat()",
+    "for i in tf.range(n): d = d.write(i, x)\nreturn d.stack()",
+    "if n > 0: e = e.write(0, x)\nreturn e.stack()",
+]
+
+
+@pytest.mark.parametrize("body", UNWRITTEN)
+def test_an_array_without_a_written_element_has_no_shape(body: str) -> None:
+    made = "a = tf.TensorArray(tf.float32, 3)\nd = tf.TensorArray(tf.float32, 0, dynamic_size=True)\n"
+    made += "e = tf.TensorArray(tf.float32, 3, element_shape=[2])\n"
+    main = (
+        "def main():\n    for n in (2, 1, 3, 0, 2, 0, 1):\n        attempt(f, tf.constant([1., 2.]), tf.constant(n))\n"
+    )
+    same(f"def f(x, n):\n{textwrap.indent(made + body, '    ')}\n{main}", f="graph")

@@ -622,6 +622,36 @@ def test_changes_under_a_condition_on_a_tensor() -> None:
     )
 
 
+def test_a_branch_reads_what_was_stored_before_the_condition() -> None:
+    same(
+        """
+        class Kept: pass
+        kept, table, last = Kept(), {}, None
+        def make():
+            count = 0
+            def step(x):
+                global last
+                nonlocal count
+                kept.n = table["n"] = last = count = x * 2.0
+                if x > 1.0:
+                    kept.n = table["n"] = last = count = x
+                elif x > 0.0:
+                    kept.m, table["m"], last, count = kept.n + 1.0, table["n"] + 2.0, last + 3.0, count + 4.0
+                else:
+                    kept.n, table["n"], last, count = kept.n, table["n"], last, count
+                return kept.n, table["n"], last, count
+            return step
+        step = make()
+        def main():
+            for v in (0.5, 0.5, 2.0, -1.0, 3.0, 0.25):
+                kept.n = table["n"] = tf.constant(100.0)
+                kept.m = table["m"] = tf.constant(50.0)
+                show(step(tf.constant(v)), vars(kept), table, last)
+        """,
+        **{"make.<locals>.step": "graph"},
+    )
+
+
 def test_changes_in_a_loop_over_tensors() -> None:
     same(
         """

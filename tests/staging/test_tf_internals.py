@@ -552,3 +552,19 @@ def test_a_dataset_tells_what_it_is_made_of() -> None:
     ]
     hidden, _ = tf_internals.dataset_inputs(squares.enumerate())
     assert {"Const", "RangeDataset", "_Retval"} == tf_internals.dataset_operations(hidden)
+
+
+def test_the_elements_of_an_array_tell_their_shape_when_the_graph_runs() -> None:
+    @tf.function(autograph=False)
+    def stacked(is_written: tf.Tensor) -> tf.Tensor:
+        array = tf.TensorArray(tf.float32, 2)
+        empty = array.flow
+        written = array.write(0, tf.constant([1.0, 2.0]))
+        flow = tf.cond(is_written, lambda: written.flow, lambda: empty)
+        written._implementation._flow = flow
+        with tf_internals.unknown_elements(written):
+            return written.stack()
+
+    assert stacked(tf.constant(True)).numpy().tolist() == [[1.0, 2.0], [0.0, 0.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="uninitialized"):
+        stacked(tf.constant(False))
