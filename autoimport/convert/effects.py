@@ -81,6 +81,7 @@ class Effects:
       uses_library: the module imports TensorFlow or Keras.
       repeated: names that are called in loops, or by functions that are.
       tapes: names of what cannot go in or out of a graph: tapes, iterators, growing arrays.
+      stored_from_afar: names that functions store which they do not belong to, and names of stored attributes.
     """
 
     def __init__(self, tree: gast.AST) -> None:
@@ -90,6 +91,7 @@ class Effects:
         self.classes: set[str] = set()
         self.tapes: frozenset[str] = frozenset()
         self.repeated: set[str] = set()
+        self.stored_from_afar: set[str] = set()
         nodes = walk(tree)
         self._read_imports(nodes)
         self.uses_library = any(path.split(".")[0] in LIBRARIES for path in self.imports.values())
@@ -97,6 +99,7 @@ class Effects:
             self._read_definitions(nodes)
             self._read_makers(nodes)
             self.tapes = frozenset(self._tape_names(nodes))
+            self._read_stores(nodes)
             self._contents = _Contents(tree)
             self._judge_functions()
             self._find_repeated()
@@ -137,6 +140,13 @@ class Effects:
                 self.made[name] = path
         for name in ambiguous:
             self.made.pop(name, None)
+
+    def _read_stores(self, nodes: list[gast.AST]) -> None:
+        for node in nodes:
+            if isinstance(node, (gast.Global, gast.Nonlocal)):
+                self.stored_from_afar.update(node.names)
+            elif isinstance(node, gast.Attribute) and not isinstance(node.ctx, gast.Load):
+                self.stored_from_afar.add(node.attr)
 
     def _tape_names(self, nodes: list[gast.AST]) -> Iterator[str]:
         for node in nodes:

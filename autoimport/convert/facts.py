@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # How a region is left: see region_jumps.
 FELL_THROUGH, CONTINUES, BREAKS, RETURNS = range(4)
+# The first parameter of a region of many iterations: over which part of a range it loops; see strips.
+PART = "@part"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class FunctionFacts:
       kind: "function", "region", or "generator", which is a graph only as a part of its callers'.
       results: of a region the locals that are read after it, in the order in which its form returns them (behind what
         `region_jumps` says, where jumps lead out of it).
+      changing: of a region names that it reads and that have another value the next time: what it counts up itself, and
+        what the loops around it count.
       end: of a region the line and the expression or names in front of which it had to stop, if it had to.
     """
 
@@ -48,11 +52,17 @@ class FunctionFacts:
     kind: str = "function"
     results: tuple[str, ...] = ()
     end: tuple[int, str] | None = None
+    changing: tuple[str, ...] = ()
 
     @property
     def can_launch(self) -> bool:
         """Whether it may become a graph of its own."""
         return self.has_form and self.kind != "generator"
+
+    @property
+    def is_strip(self) -> bool:
+        """Whether it is the region of many iterations of a loop."""
+        return self.parameters[:1] == (PART,)
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,14 @@ first instruction behind it, so that a tracer sees the lines that it sees withou
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
+from autoimport.convert.facts import PART
 from autoimport.convert.functions import Function, Position, is_generator
 from autoimport.convert.region_jumps import landing
-from autoimport.convert.regions import Region
+from autoimport.convert.regions import Crossing, Region
+from autoimport.convert.strips import Strip, gate_arguments
 
 
 def insert_gate(fn: Function, key: str, index: int) -> None:
@@ -45,14 +48,9 @@ def insert_region_gate(region: Region, container: list[ast.stmt], key: str, inde
       The list that they are part of now.
     """
     names = region.crossing
-    answer = _call("@land" if names.jumps else "@take", [])
-    take: ast.stmt = ast.Expr(value=answer)
-    if names.results:
-        targets: list[ast.expr] = [ast.Name(id=name, ctx=ast.Store()) for name in names.results]
-        take = ast.Assign(targets=[ast.Tuple(elts=targets, ctx=ast.Store())], value=answer)
     # A name of its own: `@enter` in a code object says that the whole function has a gate.
     test = _test("@region", key, index, names.free, names.parameters)
-    gate = ast.If(test=test, body=[take, *landing(names.jumps)], orelse=[])
+    gate = ast.If(test=test, body=[_take(names), *landing(names.jumps)], orelse=[])
     _place(gate, region.start)
     gate.orelse = list(region.statements)
     first = next(place for place, node in enumerate(container) if node is region.statements[0])
@@ -60,12 +58,40 @@ def insert_region_gate(region: Region, container: list[ast.stmt], key: str, inde
     return gate.orelse
 
 
-def _test(enter: str, key: str, index: int, free: tuple[str, ...], parameters: tuple[str, ...]) -> ast.expr:
-    """`@on:KEY[index] and @enter("KEY", index, cells, *parameters)`"""
-    is_open = ast.Subscript(value=_name("@on:" + key), slice=ast.Constant(index), ctx=ast.Load())
+def insert_strip_gate(region: Region, strip: Strip, key: str, index: int) -> None:
+    """Put the gate of site `index` in front of a loop's body, and what it needs to know of the loop into its head."""
+    names, loop = region.crossing, strip.loop
+    parameters = tuple(name for name in names.parameters if name != PART)
+    test = _test("@strip", key, index, names.free, parameters, gate_arguments(strip))
+    gate = ast.If(test=test, body=[_take(names), ast.Continue()], orelse=[])
+    _place(gate, region.start)
+    loop.body.insert(0, gate)
+    items = _call("@items", [ast.Constant(key), ast.Constant(index), loop.iter])
+    head = ast.IfExp(test=_is_open(key, index), body=items, orelse=loop.iter)
+    _place(head, _position(loop.iter), stop=loop.iter)
+    loop.iter = head
+
+
+def _take(names: Crossing) -> ast.stmt:
+    """What gives the results of a region to their names."""
+    answer = _call("@land" if names.jumps else "@take", [])
+    if not names.results:
+        return ast.Expr(value=answer)
+    targets: list[ast.expr] = [ast.Name(id=name, ctx=ast.Store()) for name in names.results]
+    return ast.Assign(targets=[ast.Tuple(elts=targets, ctx=ast.Store())], value=answer)
+
+
+def _test(
+    enter: str, key: str, index: int, free: tuple[str, ...], parameters: tuple[str, ...], more: Sequence[ast.expr] = ()
+) -> ast.expr:
+    """`@on:KEY[index] and @enter("KEY", index, cells, *more, *parameters)`"""
     values = [_name(parameter) for parameter in parameters]
-    call = _call(enter, [ast.Constant(key), ast.Constant(index), _cells(free), *values])
-    return ast.BoolOp(op=ast.And(), values=[is_open, call])
+    call = _call(enter, [ast.Constant(key), ast.Constant(index), _cells(free), *more, *values])
+    return ast.BoolOp(op=ast.And(), values=[_is_open(key, index), call])
+
+
+def _is_open(key: str, index: int) -> ast.expr:
+    return ast.Subscript(value=_name("@on:" + key), slice=ast.Constant(index), ctx=ast.Load())
 
 
 def _cells(free: tuple[str, ...]) -> ast.expr:
@@ -93,4 +119,4 @@ def _place(gate: Any, start: Position, stop: ast.expr | None = None) -> None:
     gate.lineno, gate.end_lineno, gate.col_offset, gate.end_col_offset = start
     for child in ast.iter_child_nodes(gate):
         if child is not stop:
-            _place(child, start)
+            _place(child, start, stop)

@@ -12,7 +12,7 @@ from types import CodeType
 from autoimport.convert.facts import Converted, FunctionFacts
 from autoimport.convert.forms import build_form, function_blueprint, future_flags, region_blueprint
 from autoimport.convert.functions import Function, find_functions, is_generator, obstacle
-from autoimport.convert.gates import insert_gate, insert_region_gate
+from autoimport.convert.gates import insert_gate, insert_region_gate, insert_strip_gate
 from autoimport.convert.graph_form import Unconvertible
 from autoimport.convert.key import content_key
 from autoimport.convert.making import Forms
@@ -101,8 +101,11 @@ def _convert(
     sites = {region: index if facts[index].has_form else None for index, region in enumerate(regions, len(functions))}
     inner = {alternative for region in regions for alternative in region.alternatives}
     for region in regions:
-        if region not in inner:
+        if region not in inner and region.strip is None:
             _insert_gates(region, region.container, key, sites)
+    for region, site in sites.items():  # when everything else in the loops has its gates
+        if region.strip is not None and site is not None:
+            insert_strip_gate(region, region.strip, key, site)
     if rewrite is not None:
         rewrite(shop.tree)
     stored = sorted(set().union(*(fn.stored for fn in functions), _stored_at_top_level(shop.tree, regions)))
@@ -199,6 +202,7 @@ def region_facts(region: Region) -> FunctionFacts:
         kind="region",
         results=region.crossing.results,
         end=region.end,
+        changing=region.changing,
     )
 
 

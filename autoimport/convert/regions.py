@@ -25,11 +25,13 @@ import gast
 
 from autoimport.convert import names as naming
 from autoimport.convert.effects import EFFECT, PLAUSIBLE, UNKNOWN, Effects, Verdict, lasting_captures
+from autoimport.convert.facts import PART
 from autoimport.convert.functions import Function, Position, may_roll, start_of
 from autoimport.convert.graph_form.context import mangle
 from autoimport.convert.graph_form.flow import pattern_names
 from autoimport.convert.liveness import NOTHING, Liveness, Names
 from autoimport.convert.region_jumps import jumps_out, kind_of
+from autoimport.convert.strips import Strip, conditions, is_over_range
 from autoimport.convert.trees import to_gast, walk
 
 # With less than one call of a library, or a few operations, there is nothing to gain.
@@ -75,6 +77,8 @@ class Region:
       has_loop: a `while` or `for` statement that may be a loop of a graph is among its statements.
       alternatives: smaller regions among the same statements, for when this one turns out to be impossible.
       end: the line and the expression, or the names, in front of which it had to stop.
+      targets: what the loops around it count with.
+      strip: of the iterations of a loop that do nothing special: how they are told.
     """
 
     owner: Function | None
@@ -85,6 +89,14 @@ class Region:
     has_loop: bool
     alternatives: list[Region] = field(default_factory=list)
     end: tuple[int, str] | None = None
+    targets: frozenset[str] = frozenset()
+    strip: Strip | None = None
+
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """Names that it reads and that have another value the next time."""
+        counted = self.targets.union(self.crossing.results)
+        return tuple(sorted(counted.intersection(self.crossing.parameters) if self.owner else self.targets))
 
     @property
     def line(self) -> int:
@@ -228,6 +240,7 @@ class _Search:
         self.effects, self.owner, self._make_scope = effects, owner, scope
         self.found: list[Region] = []
         self.tapes = 0  # that stay open around the statements looked at
+        self.targets = NOTHING  # of the loops around them
 
     @cached_property
     def scope(self) -> _Scope:
@@ -287,6 +300,12 @@ class _Search:
         has_tape = isinstance(node, gast.With) and any(self.effects.is_tape(item.context_expr) for item in node.items)
         self.tapes += has_tape
         is_loop = isinstance(node, (gast.For, gast.AsyncFor, gast.While))
+        if is_over_range(node) and self.effects.is_long(node) and not self.tapes:
+            self.strip(written, node)
+        around, self.targets = (
+            self.targets,
+            self.targets.union(*map(naming.bound_by, walk(node.target) if isinstance(node, gast.For) else ())),
+        )
         for name in ("body", "orelse", "finalbody"):
             self.named_block(
                 written, node, name, inner if obstacle or (is_loop and name == "body") else PLAUSIBLE, inner
@@ -295,6 +314,7 @@ class _Search:
             for part, part_node in zip(getattr(written, name, ()), getattr(node, name, ()), strict=True):
                 self.named_block(part, part_node, "body", inner if obstacle else PLAUSIBLE, inner)
         self.tapes -= has_tape
+        self.targets = around
 
     def named_block(self, written: Any, node: Any, name: str, obstacle: int, inner: int) -> None:
         statements = getattr(node, name, None)
@@ -334,6 +354,7 @@ class _Search:
                 isinstance(node, (gast.For, gast.While)) and may_roll(node)
                 for node in naming.walk_scope(run.statements)
             ),
+            targets=self.targets,
         )
         self.found.append(region)
         worst = max(verdict.kind for verdict in verdicts)
@@ -369,6 +390,69 @@ class _Search:
                 return True
             made |= _assigned_by(node)
         return False
+
+    def strip(self, written: Any, node: Any) -> None:
+        """Make a region of the iterations of a loop in which some conditions are false."""
+        special = self.special(node)
+        run = [statement for statement in node.body if statement not in special]
+        if not special or not run or any(jumps_out(run)) or self.effects.weight(run) < WORTH:
+            return
+        if any(self.judge(statement).kind >= UNKNOWN for statement in run):
+            return
+        crossing = self.crossing_of_strip(node, run)
+        if crossing is None:
+            return
+        places = [place for place, statement in enumerate(node.body) if statement in special]
+        stops = tuple(test for place in places for test in conditions(written.body[place]) or ())
+        used = naming.loaded(test for statement in special for test in conditions(statement) or ())
+        locals_ = used & self.scope.liveness.tracked if self.owner is not None else set[str]()
+        given = (node.target.id, *sorted(locals_ - {node.target.id}))
+        strip = Strip(written, frozenset(places), stops, given)
+        first = written.body[0]
+        start = start_of(first) or (first.lineno, first.end_lineno or first.lineno, first.col_offset, 0)
+        statements: list[ast.stmt] = [strip.iterations]
+        self.found.append(
+            Region(self.owner, written.body, statements, crossing, start, True, targets=self.targets, strip=strip)
+        )
+
+    def special(self, loop: Any) -> set[Any]:
+        """The statements of a loop that do nothing as long as conditions are false, on names that no other changes."""
+        scope, known = self.scope, loop.body[0].place.known
+        unsure = scope.cells | scope.globals | self.effects.stored_from_afar
+        if known is None or "range" in scope.liveness.tracked | unsure:
+            return set()
+        if self.owner is not None:
+            unsure |= scope.liveness.tracked - known
+        special = {statement for statement in loop.body if conditions(statement) is not None}
+        while True:
+            mine = {name for statement in loop.body if statement not in special for name in _assigned_by(statement)}
+            if loop.target.id in mine | unsure:
+                return set()
+            fewer = {node for node in special if naming.loaded(conditions(node) or ()).isdisjoint(mine | unsure)}
+            if fewer == special:
+                return special
+            special = fewer
+
+    def crossing_of_strip(self, loop: Any, run: list[gast.AST]) -> Crossing | None:
+        """The names that go in and out of some iterations of a loop, which do no more than a run of its statements."""
+        scope, target = self.scope, frozenset({loop.target.id})
+        head, end = loop.body[0].place, loop.body[-1].place
+        if head.known is None or end.known_after is None:
+            return None
+        assigned = target.union(*map(_assigned_by, run))
+        mine = assigned & scope.liveness.tracked
+        results = mine & (end.live | head.caught)
+        needed = (scope.liveness.needed(run, results) | self.object_of_super(run)) - target
+        elsewhere = (mine & (results | needed)) if self.owner is None else assigned & (scope.cells | scope.globals)
+        if (results | needed) & self.effects.tapes or elsewhere & _captured_by_patterns(run):
+            return None
+        if self.owner is None:
+            return Crossing((PART,), globals=tuple(sorted(elsewhere)))
+        results, needed = results - scope.cells, needed - scope.cells
+        if (mine & head.caught) - scope.cells or needed - head.known or results - end.known_after:
+            return None
+        crossing = self.in_function(run, assigned, needed, results)
+        return replace(crossing, parameters=(PART, *crossing.parameters))
 
     # -- names -------------------------------------------------------------------------------------------------------
 

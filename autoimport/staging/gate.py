@@ -10,7 +10,7 @@ import builtins
 import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -42,16 +42,40 @@ def enter(key: str, index: int, cells: Any, /, *args: Any) -> bool:
     if results.suspended:
         return False
     site = registry.modules[key].sites[index]
-    if _enter is None:
-        tensorflow = sys.modules.get("tensorflow")
-        if tensorflow is not None and not getattr(tensorflow.__spec__, "_initializing", False):
-            attach()
-    if _enter is not None:
+    if _is_attached():
+        assert _enter is not None
         return _enter(site, sys._getframe(1), cells, args)
     site.own_calls += 1
     if site.own_calls >= PYTHON_AFTER:
         site.close("python")
     return False
+
+
+def _is_attached() -> bool:
+    """Whether the gates are connected with TensorFlow, which may have come in the meantime."""
+    if _enter is None:
+        tensorflow = sys.modules.get("tensorflow")
+        if tensorflow is not None and not getattr(tensorflow.__spec__, "_initializing", False):
+            attach()
+    return _enter is not None
+
+
+def items(key: str, index: int, iterable: Iterable[Any], /) -> Iterable[Any]:
+    """What a loop is to go over, so that `strip` may let it go past some items."""
+    if results.suspended or not _is_attached() or _enter is _never:
+        return iterable
+    from autoimport.staging import strips
+
+    return strips.items(sys._getframe(1), registry.modules[key].sites[index], iterable)
+
+
+def strip(key: str, index: int, cells: Any, stops: Any, given: tuple[Any, ...], /, *args: Any) -> bool:
+    """Whether this iteration of a loop, and some that follow, ran as a graph; their results then wait for `take`."""
+    if results.suspended or not _is_attached() or _enter is _never:
+        return False
+    from autoimport.staging import strips
+
+    return strips.enter(sys._getframe(1), registry.modules[key].sites[index], cells, stops, given, args)
 
 
 @contextlib.contextmanager
@@ -94,6 +118,8 @@ def expose() -> None:
     setattr(builtins, "@take", take)
     setattr(builtins, "@land", land)
     setattr(builtins, "@jump", jump)
+    setattr(builtins, "@items", items)
+    setattr(builtins, "@strip", strip)
 
 
 def attach() -> None:

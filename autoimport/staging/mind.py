@@ -65,18 +65,28 @@ class Mind:
         self._sampled = 0
         self.entered = 0
         self._deferred: tuple[Any, int, int] = (None, 0, 0)
-        self._changing = Changing()
+        self._changing = Changing(numbers=set(site.facts.changing))
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._numbers: dict[str, float] = {}
         self._exact_shapes = False
         self._is_hopeless = False  # the reason for which the last trace failed is there at each call, as a rule
         self._verdict: learned.Lesson | None = None
         if lesson is not None and lesson.is_graph:
-            self._changing = Changing(dict(lesson.shapes), set(lesson.numbers))
+            self._changing = Changing(dict(lesson.shapes), self._changing.numbers.union(lesson.numbers))
             self._exact_shapes = lesson.exact_shapes
             site.sample_ms = lesson.sample_ms
         elif lesson is not None:
             site.close("eager", lesson.reason, lesson.line)
+
+    @property
+    def cost(self) -> int:
+        """What a launch runs, in operations; 0 if there is no graph."""
+        return min((held.cost for held in self._specialisations), default=0)
+
+    @property
+    def bails(self) -> int:
+        """How many launches sent their calls back to eager."""
+        return self._policy.bails
 
     def teach(self, lessons: dict[int, learned.Lesson], index: int) -> None:
         """Put what this run has learned of the site at its `index` among the lessons for the next one."""
@@ -141,8 +151,7 @@ class Mind:
         if not self._policy.wants_trace():
             self._sample(frame)
             return False
-        if self._policy.failures and self._is_hopeless and not self._specialisations and self._parts_are_graphs():
-            self._leave_eager(self._site.reason or "", self._site.reason_line)
+        if not self._specialisations and self._is_better_in_parts():
             return False
         if self._waits_for_caller(frame) or tf_internals.in_stateless_scope() or not lock.acquire(blocking=False):
             return False
@@ -184,14 +193,21 @@ class Mind:
 
         sampling.sample(frame, report)
 
-    def _parts_are_graphs(self) -> bool:
-        """Whether regions of the site are graphs already: another trace of the whole has little to gain then."""
+    def _is_better_in_parts(self) -> bool:
+        """Whether regions of the site are graphs, and a trace of the whole has little to gain: then it is closed."""
         facts = self._site.facts
-        return any(
-            site.kind == "region" and site.state == "graph" and site.facts.name == facts.name
+        parts = [
+            site.facts
             for site in self._site.module.sites
+            if site.kind == "region" and site.state == "graph" and site.facts.name == facts.name
             if _encloses(facts, site.facts)
-        )
+        ]
+        strip = next((part for part in parts if part.is_strip), None)
+        if strip is not None:
+            self._leave_eager("most iterations of a loop in it are graphs already, many in each", strip.line)
+        elif parts and self._policy.failures and self._is_hopeless:
+            self._leave_eager(self._site.reason or "", self._site.reason_line)
+        return self._site.closed
 
     @property
     def is_candidate(self) -> bool:

@@ -44,7 +44,7 @@ class Policy:
         self._waited = 0
         self._specialisations = 0
         self.failures = 0
-        self._bails = 0
+        self.bails = 0
         self._operations = 0
 
     @property
@@ -124,5 +124,5 @@ class Policy:
 
     def another_bail(self) -> bool:
         """Note a launch that sent its call back to eager; whether that is enough."""
-        self._bails += 1
-        return self._bails >= MOST_BAILS
+        self.bails += 1
+        return self.bails >= MOST_BAILS

@@ -70,6 +70,7 @@ class Play:
         self.shown: list[str] = []
         self.ran: list[FunctionFacts] = []
         self.results: list[Any] = []
+        self.walks: dict[tuple[Any, int], tuple[range, Iterator[int]]] = {}
         self.namespace: dict[str, Any] = {
             "__name__": "__main__",
             "print": lambda *values: self.shown.append(" ".join(map(str, values))),
@@ -90,6 +91,8 @@ class Play:
                 monkeypatch.setattr(builtins, name, self.enter, raising=False)
             monkeypatch.setattr(builtins, "@take", self.results.pop, raising=False)
             monkeypatch.setattr(builtins, "@land", self.land, raising=False)
+            monkeypatch.setattr(builtins, "@items", self.items, raising=False)
+            monkeypatch.setattr(builtins, "@strip", self.strip, raising=False)
             monkeypatch.setattr(builtins, "@jump", lambda: self.jump, raising=False)
             code = self.converted.code
         try:
@@ -104,13 +107,35 @@ class Play:
             self.results.append(value)
         return rest
 
-    def enter(self, key: str, index: int, cells: Any, /, *args: Any) -> bool:
+    def items(self, key: str, index: int, iterable: Any) -> Any:
+        """As staging.strips has it."""
+        assert type(iterable) is range
+        rest = iter(iterable)
+        self.walks[sys._getframe(1), index] = iterable, rest
+        return rest
+
+    def strip(self, key: str, index: int, cells: Any, stops: Any, given: tuple[Any, ...], /, *args: Any) -> bool:
+        """As staging.strips has it, but for what it wins."""
+        assert self.converted is not None
+        if not self.answer(self.converted.functions[index]):
+            return False
+        items, rest = self.walks[sys._getframe(1), index]
+        first, place = given[0], items.index(given[0])
+        end = next((at for at in range(place, len(items)) if stops(items[at], *given[1:])), len(items))
+        part = first, first + (end - place) * items.step, items.step
+        if end == place or not self.enter(key, index, cells, part, *args, known=True):
+            return False
+        for _ in range(place + 1, end):
+            next(rest)
+        return True
+
+    def enter(self, key: str, index: int, cells: Any, /, *args: Any, known: bool = False) -> bool:
         """Run a form if the answer is yes."""
         assert self.converted is not None
         facts, form = self.converted.functions[index], self.converted.forms[index]
         assert form is not None and key == self.converted.key
         assert len(facts.parameters) == len(args) == form.co_argcount
-        if not self.answer(facts):
+        if not known and not self.answer(facts):
             return False
         by_name = dict(zip(cells.__code__.co_freevars, cells.__closure__, strict=True)) if cells else {}
         closure = tuple(by_name[name] for name in form.co_freevars)

@@ -60,6 +60,10 @@ PIECES = [
     "unknown.thing(x)",
     "if unknown.thing(x):\n    y = tf.add(y, 8)\n    z = tf.add(y, 9)",
     "if x % 4 == 1: continue",
+    "if i % every == 0: print(i, x, y, z)",
+    "if i == 7: every = 5\nelif i == 9:\n    every = 2; w = x",
+    "if i in (5, 11): break",
+    "if (i + 1) % every == 0 and i > 3:\n    x = tf.check(x)\n    continue",
     "if x % 11 == 7: break",
     "if tf.add(x, 2) % 7 == 3:\n    w = tf.add(y, 1)\n    break",
     "if tf.add(y, 2) % 5 == 3:\n    y = tf.add(y, 1)\n    continue\nz = tf.add(z, y)",
@@ -85,7 +89,7 @@ class Unknown:
 unknown = Unknown()
 late = []
 """
-START = "x, y, z = 1, 2, 3\nbag, box = [1], {}\n"
+START = "x, y, z, every = 1, 2, 3, 4\nbag, box = [1], {}\n"
 
 
 def made_up(seed: int, where: str) -> str:
@@ -97,7 +101,14 @@ def made_up(seed: int, where: str) -> str:
         parts = [dice.choice(pieces) for _ in range(dice.randrange(2, 7))]
         if depth:
             parts.insert(dice.randrange(len(parts)), loop(depth - 1))
-        head = dice.choice(["for i in range(4):", "while len(bag) < 9 and x < 900:\n    bag.append(x)"])
+        head = dice.choice(
+            [
+                "for i in range(4):",
+                "for i in range(13):",
+                "for i in range(20, z, -every):",
+                "while len(bag) < 9 and x < 900:\n    bag.append(x)",
+            ]
+        )
         ending = dice.choice(["", "", "\nelse:\n    y = tf.add(y, 6)\n    print('else', y, z)"])
         return head + "\n" + textwrap.indent("\n".join(parts), "    ") + ending
 

@@ -94,7 +94,7 @@ def attempt(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         show(result)
 
 
-def run(source: str, *, converted: bool, stage_after: int = 1) -> Run:
+def run(source: str, *, converted: bool, stage_after: int | None = 1) -> Run:
     """Run a program as a module of its own, plain or with gates."""
     number = next(_numbers)
     # The number keeps programs of the same text apart: modules of one source share their sites.
@@ -151,9 +151,9 @@ def _seed() -> None:
     tf.random.set_seed(7)
 
 
-def same(source: str, **expected: str) -> Run:
+def same(source: str, *, stage_after: int | None = 1, **expected: str) -> Run:
     """Run a program both ways, hold the outputs together, and each named function to the state that it ends in."""
-    plain, ours = run(source, converted=False), run(source, converted=True)
+    plain, ours = run(source, converted=False), run(source, converted=True, stage_after=stage_after)
     assert plain.lines, "a program that shows nothing tests nothing"
     assert not plain.lines[-1].startswith("raised "), plain.lines
     difference = "\n".join(difflib.unified_diff(plain.lines, ours.lines, "plain", "staged", lineterm="", n=1))
