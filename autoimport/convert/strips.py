@@ -18,12 +18,13 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import gast
 
 from autoimport.convert import names as naming
 from autoimport.convert.facts import PART
+from autoimport.convert.graph_form.build import OPS
 from autoimport.convert.trees import walk
 
 # Kinds of nodes, `ast` or gast.
@@ -53,20 +54,15 @@ class Strip:
     @property
     def iterations(self) -> ast.For:
         """The loop of the form."""
-        bounds = cast(ast.Call, self.loop.iter).args
-        part = [_item(place) for place in range(3 if len(bounds) == 3 else 2)]
+        loop_over = ast.Attribute(value=ast.Name(id=OPS, ctx=ast.Load()), attr="part", ctx=ast.Load())
         made = ast.For(
             target=self.loop.target,
-            iter=ast.Call(func=ast.Name(id="range", ctx=ast.Load()), args=part, keywords=[]),
+            iter=ast.Call(func=loop_over, args=[ast.Name(id=PART, ctx=ast.Load())], keywords=[]),
             body=[statement for place, statement in enumerate(self.loop.body) if place not in self.special],
             orelse=[],
         )
         ast.fix_missing_locations(ast.copy_location(made.iter, self.loop.iter))
         return ast.copy_location(made, self.loop)
-
-
-def _item(place: int) -> ast.expr:
-    return ast.Subscript(value=ast.Name(id=PART, ctx=ast.Load()), slice=ast.Constant(place), ctx=ast.Load())
 
 
 def conditions(statement: Any) -> list[Any] | None:

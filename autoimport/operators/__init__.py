@@ -35,6 +35,7 @@ from autoimport.operators.lists import set_element_type, stack
 from autoimport.operators.logic import and_, not_, or_, truth
 from autoimport.operators.loops import for_, while_
 from autoimport.operators.matching import Entries, Fields, Items, Whole, subject, take_apart
+from autoimport.operators.ranges import part
 from autoimport.operators.undefined import Undefined, defined
 from autoimport.operators.unpacking import unpack
 
@@ -81,6 +82,7 @@ __all__ = [
     "not_in",
     "one",
     "or_",
+    "part",
     "raise_",
     "set_attr",
     "set_element_type",

@@ -18,6 +18,7 @@ class Driver:
       stop: tensors with which `more` is false.
       most: an upper bound of the number of iterations, where it is known.
       is_exact: there are `most` iterations, neither more nor fewer.
+      has_first: whether there is a first iteration in any case.
     """
 
     start: tuple[Any, ...]
@@ -26,8 +27,9 @@ class Driver:
     stop: Callable[..., tuple[Any, ...]]
     most: int | None = None
     is_exact: bool = False
+    has_first: bool = False
 
     @property
     def is_sure(self) -> bool:
         """Whether there is a first iteration in any case. (No loop with `most` starts with a jump behind it.)"""
-        return bool(self.most)
+        return self.has_first or bool(self.most)

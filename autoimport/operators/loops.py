@@ -29,6 +29,7 @@ from autoimport.operators.predicates import predicate
 from autoimport.operators.streams import Each
 from autoimport.operators.structures import Leaf, Node, capture, promote, unbounded
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeNone, MaybeUndefined
 from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error
 
 Options = Mapping[str, Any] | None
@@ -235,8 +236,9 @@ def _peel(driver: Driver, get: Get, set: Set, names: Sequence[str], n_out: int, 
         set(before)
         state = driver.step(*driver.start)
         most = None if driver.most is None else driver.most - 1
+        rest = dataclasses.replace(driver, start=state, most=most, has_first=False)
         try:
-            run(dataclasses.replace(driver, start=state, most=most), get, set, names, n_out, options, peeled=True)
+            run(rest, get, set, names, n_out, options, peeled=True)
         except Exception:
             trace = observer.current()
             if trace is None:
@@ -289,6 +291,7 @@ class _Loop:
     options: Options
     lengths: dict[int, int] = dataclasses.field(default_factory=dict)
     accumulators: dict[int, tf.DType] = dataclasses.field(default_factory=dict)
+    given: frozenset[int] = frozenset()  # what every iteration gives a value, and there is one
 
     def build(self) -> list[Any]:
         """Try until an iteration ends with the types that it started with; the tensors after the loop."""
@@ -344,6 +347,8 @@ class _Loop:
             journal.undo(list({**dict.fromkeys(self.places), **changes}))
         if self.driver.is_exact:
             self._measure(tensors, [end for _, end in pairs])
+        if self.driver.is_sure:
+            self.given = frozenset(k for k, end in enumerate(ends) if end.kind not in ("maybe", "constant"))
         return observer.complete([*following, *(tf.identity(leaf.make()) for _, end in pairs for leaf in end.flat())])
 
     def _measure(self, tensors: tuple[Any, ...], ends: list[Node]) -> None:
@@ -384,6 +389,8 @@ class _Loop:
             name = [*self.names, *map(str, self.places)][k]
             start = self.nodes[k].build(iter([leaf.make() for leaf in self.nodes[k].flat()]))
             return Either(name, tensor, start, self.driver.more(*self.driver.start))
+        if k in self.given and type(value) in (MaybeNone, MaybeUndefined):
+            return value.value
         length = self.lengths.get(k)
         return value if length is None or length > _PLAIN_LIST else plain_list(value[0], length) or value
 

@@ -45,6 +45,7 @@ class Source:
       has: whether there is an item there; `take`: the item; `move`: the tensors of the next place.
       end: the tensors of a place without an item.
       most: the number of items, where it is known.
+      has_first: it is known that there are some.
       is_stream: whether moving on takes something away from others.
     """
 
@@ -54,15 +55,20 @@ class Source:
     move: Callable[..., tuple[Any, ...]]
     end: Callable[[], tuple[Any, ...]]
     most: int | None = None
+    has_first: bool = False
     is_stream: bool = False
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Items with a number each: `count` of them (an int or a scalar int tensor), `item(i)` for a scalar int tensor."""
+    """Items with a number each: `count` of them (an int or a scalar int tensor), `item(i)` for a scalar int tensor.
+
+    That there are some may be known though their number is not.
+    """
 
     count: Any
     item: Callable[[Any], Any]
+    has_first: bool = False
 
     def known_count(self) -> int | None:
         """The number of items, if it is known now."""
@@ -75,7 +81,8 @@ class Walk:
         """The walk from the first item to the last."""
         size = tf.convert_to_tensor(self.count)
         first = tf.zeros([], size.dtype)
-        return Source((first,), lambda i: i < size, self.item, lambda i: (i + 1,), lambda: (size,), self.known_count())
+        has, most = lambda i: i < size, self.known_count()
+        return Source((first,), has, self.item, lambda i: (i + 1,), lambda: (size,), most, self.has_first)
 
 
 def driver_over(iterable: Any, extra_test: Test, body: Body) -> Driver | None:
@@ -143,7 +150,7 @@ def walk_over(iterable: Any) -> Walk | None:
     if isinstance(iterable, (*_STREAMS, *_ITERATORS, SymbolicMap, SymbolicFilter)):
         return None
     if isinstance(iterable, SymbolicRange):
-        return Walk(iterable.length().int64(), lambda i: iterable.at(tf.cast(i, tf.int64)))
+        return Walk(iterable.length().int64(), lambda i: iterable.at(tf.cast(i, tf.int64)), iterable.has_items)
     if isinstance(iterable, SymbolicEnumerate):
         return _enumerated(iterable)
     if isinstance(iterable, SymbolicZip):
@@ -333,7 +340,9 @@ def _drive(source: Source, extra_test: Test, body: Body) -> Driver:
             body(source.take(*state))
             return source.move(*state)
 
-        return Driver(source.start, source.has, step, lambda *_: source.end(), source.most, source.most is not None)
+        is_exact = source.most is not None
+        end = lambda *_: source.end()  # noqa: E731
+        return Driver(source.start, source.has, step, end, source.most, is_exact, source.has_first)
     test: Callable[[], Any] = extra_test
     if source.is_stream:
 

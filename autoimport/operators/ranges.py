@@ -19,11 +19,13 @@ class SymbolicRange:
 
     Attributes:
       start, stop, step: Numbers of kind int.
+      has_items: it is known not to be empty.
     """
 
-    __slots__ = ("start", "step", "stop")
+    __slots__ = ("has_items", "start", "step", "stop")
 
-    def __init__(self, start: Number, stop: Number, step: Number) -> None:
+    def __init__(self, start: Number, stop: Number, step: Number, *, has_items: bool = False) -> None:
+        self.has_items = has_items
         self.start = start
         self.stop = stop
         if step.low <= 0 <= step.high:
@@ -51,6 +53,18 @@ class SymbolicRange:
         value, start, stop, step = Number.of(x).int64(), self.start.int64(), self.stop.int64(), self.step.int64()
         inside = tf.where(step > 0, (start <= value) & (value < stop), (stop < value) & (value <= start))
         return Number(bool, inside & tf.equal(tf.math.floormod(value - start, step), 0))
+
+
+# No number in a part of a range is farther from 0.
+FARTHEST = 2**31
+
+
+def part(bounds: Any) -> Any:
+    """The range from the first to the second of two int64 numbers, by steps of the third if there is one; not empty."""
+    if not symbolic.is_symbolic(bounds):
+        return range(*map(int, bounds))
+    start, stop, step = (*(Number(int, number, -FARTHEST, FARTHEST) for number in tf.unstack(bounds)), Number.of(1))[:3]
+    return SymbolicRange(start, stop, step, has_items=True)
 
 
 @symbolic.register

@@ -22,6 +22,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport import config
+from autoimport.operators.ranges import FARTHEST
 from autoimport.staging import dispatch, learned, registry, tf_internals
 from autoimport.watching import is_watched
 
@@ -84,6 +85,8 @@ def items(frame: FrameType, site: registry.Site, iterable: Iterable[Any]) -> Ite
     """What the loop goes over instead of `iterable`: the same items."""
     if type(iterable) is not range or len(iterable) <= LEAST or not tf_internals.executing_eagerly():
         return iterable
+    if max(map(abs, (iterable.start, iterable.stop + iterable.step))) > FARTHEST:
+        return iterable
     if frame.f_globals.get("range", range) is not builtins.range:
         return iterable
     # As fast as the range's own iterator, and can be referred to weakly: it lives as long as the loop does.
@@ -126,7 +129,7 @@ def enter(
         return False
     bails = site.mind.bails if site.mind is not None else 0
     start, traces = time.perf_counter(), site.traces
-    part = tf.constant([item, item + count * step, step], tf.int64)
+    part = tf.constant([item, item + count * step, step][: 2 if step == 1 else 3], tf.int64)
     if not dispatch.enter(site, frame, cells, (part, *args)):
         if site.mind is not None and site.mind.bails > bails:  # somewhere among these, as it would again
             walk.resume = place + count

@@ -297,3 +297,7 @@ def caught() -> None:
 
 def forbid(what: str) -> None:
     pass
+
+
+def part(bounds: tuple[int, ...]) -> range:
+    return range(*bounds)
