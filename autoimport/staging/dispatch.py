@@ -67,7 +67,7 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
         results.stack.append(form(*args))
         return True
     site.own_calls += 1
-    if site.closed or results.plain or _debugging() or tf_internals.operations_are_watched():
+    if site.closed or results.plain or is_debugged() or tf_internals.operations_are_watched():
         return False
     if _cannot_launch:
         site.close("eager", "TensorFlow cannot run graphs in a process that was forked after it had started")
@@ -100,6 +100,6 @@ def _count_in_graph(site: registry.Site) -> None:
         site.state = "graph"
 
 
-def _debugging() -> bool:
+def is_debugged() -> bool:
     """A debugger, a line tracer or a profiler wants to see the lines run."""
     return is_watched() and not sampling.is_alone()

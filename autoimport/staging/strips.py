@@ -24,7 +24,6 @@ import tensorflow as tf
 from autoimport import config
 from autoimport.operators.ranges import FARTHEST
 from autoimport.staging import dispatch, learned, registry, tf_internals
-from autoimport.watching import is_watched
 
 # A launch for fewer iterations saves little. After more, a list that they append to is none of Python's any more.
 LEAST, MOST = 8, 256
@@ -111,7 +110,7 @@ def enter(
       given: the loop's item, and other locals in the conditions.
       args: what the graph form wants, behind the part of the range to loop over.
     """
-    walk = _walks.get((id(frame), site)) if not is_watched() else None
+    walk = _walks.get((id(frame), site)) if not dispatch.is_debugged() else None
     item, *numbers = given
     if walk is None or type(item) is not int or item not in walk.items or not tf_internals.executing_eagerly():
         return False
@@ -145,8 +144,9 @@ def enter(
 
 def _first(site: registry.Site) -> int:
     """How many iterations to begin with, by what launches for each have taken."""
-    launches = sum(part.own_graph_calls for part in _parts(site))
-    seconds = sum(part.graph_ms for part in _parts(site)) / 1e3
+    parts = _parts(site)
+    launches = sum(part.own_graph_calls for part in parts)
+    seconds = sum(part.graph_ms for part in parts) / 1e3
     return _FIRST if not launches else min(_FIRST, max(LEAST, int(_LONG * launches / max(seconds, 1e-6))))
 
 
@@ -154,16 +154,19 @@ def _pays(site: registry.Site, iterations: int) -> bool:
     """Whether to make a graph for many iterations, if there is none: launches for each are there to compare with."""
     if site.mind is not None or config.current().stage_after is not None or learned.lesson_of(site) is not None:
         return True
-    cost = sum(part.mind.cost for part in _parts(site))
+    parts = _parts(site)
+    if parts and all(part.closed for part in parts):
+        site.close("eager", *next(((part.reason, part.reason_line) for part in parts if part.reason), (None, None)))
+    cost = sum(part.mind.cost for part in parts if part.state == "graph")
     return bool(0 < _TRACE * cost <= _LAUNCH * iterations)
 
 
 def _parts(site: registry.Site) -> list[registry.Site]:
-    """The graphs in the loop's body."""
+    """The regions in the loop's body."""
     first, last, name = site.facts.line, site.facts.end_line, site.facts.name
     return [
         part
         for part in site.module.sites
-        if part.kind == "region" and part is not site and part.facts.name == name and part.state == "graph"
+        if part.kind == "region" and part is not site and part.facts.name == name
         if first <= part.facts.line and part.facts.end_line <= last
     ]

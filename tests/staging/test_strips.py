@@ -267,6 +267,42 @@ OTHERS = {
                 if i % 9 == 0: print(f"{i} {loss:.4f}")
             show(w, loss)
     """,
+    "a print in each iteration": """
+        def main():
+            x = tf.constant(.5)
+            for i in range(40):
+                x = tf.sin(x) * 2. + tf.cos(x)
+                print(f"{x:.3f}")
+                if i % 15 == 9: show(i)
+    """,
+    "places by the loop's number": """
+        data, rows = np.arange(60.), [tf.constant(float(k)) for k in range(60)]
+        def main():
+            x = tf.constant(.5)
+            for i in range(40):
+                x = tf.sin(x) * 2. + tf.cos(x) * rows[i] + i // 3 + i ** 2 + (i % 7) / 3
+                if i % 15 == 9: show(i, x)
+            for i in range(40):
+                x = tf.sin(x) * 2. + tf.cos(x) * data[i]
+                if i % 15 == 9: show(i, x)
+    """,
+    "an object with a counter": """
+        class Walker:
+            def __init__(self):
+                self.steps, self.at, self.best = 0, tf.constant(0.), None
+            def step(self, x):
+                self.steps += 1
+                self.at = tf.sin(self.at) + x * self.steps
+                if self.best is None or self.at > self.best:
+                    self.best = self.at
+                return self.at
+        def main():
+            walker, seen = Walker(), []
+            for i in range(60):
+                seen.append(float(walker.step(tf.cos(i * .1) * 2. + tf.exp(-.1 * i))))
+                if (i + 1) % 20 == 0: print(f"{i} {walker.at:.3f} {walker.steps}")
+            show(walker.steps, walker.at, walker.best, seen)
+    """,
     "names of the loop that are used behind it": """
         def main():
             x = tf.constant(1.)
