@@ -35,8 +35,6 @@ class FunctionFacts:
       kind: "function", "region", or "generator", which is a graph only as a part of its callers'.
       results: of a region the locals that are read after it, in the order in which its form returns them (behind what
         `region_jumps` says, where jumps lead out of it).
-      changing: of a region names that it reads and that have another value the next time: what it counts up itself, and
-        what the loops around it count.
       end: of a region the line and the expression or names in front of which it had to stop, if it had to.
     """
 
@@ -52,7 +50,6 @@ class FunctionFacts:
     kind: str = "function"
     results: tuple[str, ...] = ()
     end: tuple[int, str] | None = None
-    changing: tuple[str, ...] = ()
 
     @property
     def can_launch(self) -> bool:

@@ -202,7 +202,6 @@ def region_facts(region: Region) -> FunctionFacts:
         kind="region",
         results=region.crossing.results,
         end=region.end,
-        changing=region.changing,
     )
 
 

@@ -77,7 +77,6 @@ class Region:
       has_loop: a `while` or `for` statement that may be a loop of a graph is among its statements.
       alternatives: smaller regions among the same statements, for when this one turns out to be impossible.
       end: the line and the expression, or the names, in front of which it had to stop.
-      targets: what the loops around it count with.
       strip: of the iterations of a loop that do nothing special: how they are told.
     """
 
@@ -89,14 +88,7 @@ class Region:
     has_loop: bool
     alternatives: list[Region] = field(default_factory=list)
     end: tuple[int, str] | None = None
-    targets: frozenset[str] = frozenset()
     strip: Strip | None = None
-
-    @property
-    def changing(self) -> tuple[str, ...]:
-        """Names that it reads and that have another value the next time."""
-        counted = self.targets.union(self.crossing.results)
-        return tuple(sorted(counted.intersection(self.crossing.parameters) if self.owner else self.targets))
 
     @property
     def line(self) -> int:
@@ -240,7 +232,6 @@ class _Search:
         self.effects, self.owner, self._make_scope = effects, owner, scope
         self.found: list[Region] = []
         self.tapes = 0  # that stay open around the statements looked at
-        self.targets = NOTHING  # of the loops around them
 
     @cached_property
     def scope(self) -> _Scope:
@@ -302,10 +293,6 @@ class _Search:
         is_loop = isinstance(node, (gast.For, gast.AsyncFor, gast.While))
         if is_over_range(node) and self.effects.is_long(node) and not self.tapes:
             self.strip(written, node)
-        around, self.targets = (
-            self.targets,
-            self.targets.union(*map(naming.bound_by, walk(node.target) if isinstance(node, gast.For) else ())),
-        )
         for name in ("body", "orelse", "finalbody"):
             self.named_block(
                 written, node, name, inner if obstacle or (is_loop and name == "body") else PLAUSIBLE, inner
@@ -314,7 +301,6 @@ class _Search:
             for part, part_node in zip(getattr(written, name, ()), getattr(node, name, ()), strict=True):
                 self.named_block(part, part_node, "body", inner if obstacle else PLAUSIBLE, inner)
         self.tapes -= has_tape
-        self.targets = around
 
     def named_block(self, written: Any, node: Any, name: str, obstacle: int, inner: int) -> None:
         statements = getattr(node, name, None)
@@ -354,7 +340,6 @@ class _Search:
                 isinstance(node, (gast.For, gast.While)) and may_roll(node)
                 for node in naming.walk_scope(run.statements)
             ),
-            targets=self.targets,
         )
         self.found.append(region)
         worst = max(verdict.kind for verdict in verdicts)
@@ -411,9 +396,7 @@ class _Search:
         first = written.body[0]
         start = start_of(first) or (first.lineno, first.end_lineno or first.lineno, first.col_offset, 0)
         statements: list[ast.stmt] = [strip.iterations]
-        self.found.append(
-            Region(self.owner, written.body, statements, crossing, start, True, targets=self.targets, strip=strip)
-        )
+        self.found.append(Region(self.owner, written.body, statements, crossing, start, True, strip=strip))
 
     def special(self, loop: Any) -> set[Any]:
         """The statements of a loop that do nothing as long as conditions are false, on names that no other changes."""

@@ -65,7 +65,8 @@ class Mind:
         self._sampled = 0
         self.entered = 0
         self._deferred: tuple[Any, int, int] = (None, 0, 0)
-        self._changing = Changing(numbers=set(site.facts.changing))
+        # What a region counts up, now and then, is another number the next time.
+        self._changing = Changing(numbers={*site.facts.parameters}.intersection(site.facts.results))
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._numbers: dict[str, float] = {}
         self._exact_shapes = False
