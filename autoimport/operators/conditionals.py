@@ -18,6 +18,7 @@ import tensorflow as tf
 from autoimport.operators import heap, lists, observer, text
 from autoimport.operators.asserts import diverge
 from autoimport.operators.errors import Diverged, Unstageable
+from autoimport.operators.logic import python_truth
 from autoimport.operators.predicates import predicate
 from autoimport.operators.selects import is_selectable, select
 from autoimport.operators.structures import Leaf, Node, capture, describe
@@ -51,7 +52,7 @@ def if_(
     """
     cond = lists.stand_in(cond)
     if not is_symbolic(cond):
-        if cond:
+        if python_truth(cond):
             then()
         else:
             orelse()
@@ -80,7 +81,7 @@ def if_exp(cond: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
     """`then() if cond else orelse()`."""
     cond = lists.stand_in(cond)
     if not is_symbolic(cond):
-        return then() if cond else orelse()
+        return then() if python_truth(cond) else orelse()
     return choose(predicate(cond), lambda: (then(),), lambda: (orelse(),), ("the value",))[0]
 
 

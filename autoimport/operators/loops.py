@@ -23,6 +23,7 @@ from autoimport.operators.driver import Driver
 from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
 from autoimport.operators.growing import known_length, plain_list
+from autoimport.operators.logic import python_truth
 from autoimport.operators.loops_over import driver_from, driver_over, is_python_zip, python_items
 from autoimport.operators.plain_iterators import asks_nobody
 from autoimport.operators.predicates import predicate
@@ -61,7 +62,7 @@ def while_(
         go = lists.stand_in(test())
         if is_symbolic(go):
             break
-        if not go:
+        if not python_truth(go):
             return
         _repeat()
         body()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
+
+import pytest
+
 from tests.staging.programs import same
 
 
@@ -427,3 +431,41 @@ def test_next_advances_once_a_call() -> None:
             for i in range(5): show(f(g, tf.ones(2)))
         """
     )
+
+
+CONDITIONS = [
+    "if {c}: return x + 1.0",
+    "if x > 0:\n    if {c}: x = x * 2.0\n    else: x = x - 1.0",
+    "x = x * 2.0 if {c} else x",
+    "while {c}: return x * 3.0",
+    "for _ in tf.range(3):\n    x = x + (1.0 if {c} else 0.5)",
+    "x = x + len([v for v in (1, 2) if {c}])",
+    "match x.dtype:\n    case _ if {c}: return x * 3.0",
+    "assert {c} or True\nx = x + 1.0",
+]
+
+
+@pytest.mark.parametrize("container", ["items", "table", "seen", "kept.items", "kept"])
+def test_whether_a_container_is_empty_is_asked_at_each_call(container: str) -> None:
+    functions = [
+        f"def f{number}(x):\n{textwrap.indent(line.format(c=container), '    ')}\n    return x\n"
+        for number, line in enumerate(CONDITIONS)
+    ]
+    head = """
+items, table, seen = [], {}, set()
+class Kept:
+    def __init__(self): self.items = []
+    def __len__(self): return len(self.items)
+kept = Kept()
+"""
+    main = f"""
+def main():
+    for k in range(6):
+        for f in ({", ".join(f"f{number}" for number in range(len(functions)))}):
+            show(f(tf.constant(1.0 + k)))
+        if k == 3:
+            items.append(1), table.update(a=1), seen.add(1), kept.items.append(1)
+        if k == 4:
+            items.clear(), table.clear(), seen.clear(), kept.items.clear()
+"""
+    same("".join([head, *functions, main]), **{f"f{number}": "graph" for number in range(len(functions))})
