@@ -289,6 +289,8 @@ def _sees(operation: Any, changed: set[str]) -> bool:
 
 def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
     """Whether an operation, or one in its branches or body, is a check of ours, can fail, or changes state."""
+    if operation.type == "Const":
+        return False, False, False
     if _is_walk(operation):
         is_unsure = WALK_UNSURE in operation.name
         return is_unsure, is_unsure, False

@@ -228,13 +228,40 @@ def test_quickly_made_operations_are_those_that_tensorflow_makes(monkeypatch) ->
         for one, slope in zip((variable, table), tape.gradient(loss, (variable, table)), strict=True):
             one.assign_sub(tf.convert_to_tensor(slope))
         total = tf.data.Dataset.range(3).reduce(np.int64(0), lambda a, b: a + b + tf.cast(variable[0], tf.int64))
-        return [variable.read_value(), loss, total]
+        with tf.device("/cpu:0"):
+            placed = tf.exp(loss)
+        with tf.control_dependencies([total]):
+            alike = [
+                tf.constant(0.0) + y,
+                y - tf.constant(-0.0),
+                y * 0,
+                tf.cast(y, tf.int32) // 1,
+                tf.reshape(y, [1, 2]),
+            ]
+            alike += [loss + np.float32(1), loss + 1, loss + 1.0, tf.constant([1, 2]), tf.constant([1, 2], tf.int64)]
+            alike += [tf.constant([1.0, 2]), tf.constant(1, tf.float64), tf.constant(1), tf.constant(1, shape=[2])]
+            alike += [tf.reduce_sum(y, axis=axis) for axis in (0, [0], (), np.array([0]), tf.constant([0], tf.int64))]
+            alike += [tf.reshape(y, shape) for shape in ([tf.size(y), 1], np.array([2, 1]), np.array([1, 2], np.int32))]
+            with pytest.raises((TypeError, ValueError)):
+                tf.reshape(y, [1.5, 2])
+        return [variable.read_value(), loss, total, placed, *map(tf.identity, alike)]
 
     def shape_of(function):
         return [
-            (each.type, [(t.dtype, str(t.shape)) for t in each.outputs], len(each.inputs), len(each.control_inputs))
+            (
+                each.type,
+                each.device,
+                [(t.dtype, str(t.shape)) for t in each.outputs],
+                len(each.inputs),
+                len(each.control_inputs),
+                {key: str(value) for key, value in each.node_def.attr.items() if not is_name(key, value)},
+            )
             for each in tf_internals.operations(function.graph)
+            if each.type != "Const" or any(tensor.consumers() for tensor in each.outputs)
         ]
+
+    def is_name(key, value):
+        return key == "_user_specified_name" or value.HasField("func") or value.list.func
 
     quick = tf_internals.build_function("quick", __file__, body, [])
     monkeypatch.setattr(tf_internals, "_quick_operations", lambda *_: contextlib.nullcontext())
