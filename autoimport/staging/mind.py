@@ -149,7 +149,7 @@ class Mind:
                 self._site.close("python")
             return False
         self._note_arguments(args)
-        if not self._policy.wants_trace():
+        if not self._policy.wants_trace(is_rare=self._is_rare()):
             self._sample(frame)
             return False
         if not self._specialisations and self._is_better_in_parts():
@@ -193,6 +193,15 @@ class Mind:
                 self._leave_eager(f"too small to gain from a graph ({operations} operations)")
 
         sampling.sample(frame, report)
+
+    def _is_rare(self) -> bool:
+        """Whether most iterations of the loop around are in another graph, many in each launch."""
+        facts = self._site.facts
+        return self._site.kind == "region" and any(
+            site.state == "graph" and site.facts.is_strip and site.facts.name == facts.name
+            for site in self._site.module.sites
+            if _encloses(site.facts, facts)
+        )
 
     def _is_better_in_parts(self) -> bool:
         """Whether regions of the site are graphs, and a trace of the whole has little to gain: then it is closed."""

@@ -57,10 +57,11 @@ class Policy:
         """Whether calls run eagerly until there is a graph, or one more graph, for them."""
         return self._waited > 0
 
-    def wants_trace(self) -> bool:
-        """Whether this call, for which there is no graph, is to be traced."""
+    def wants_trace(self, *, is_rare: bool = False) -> bool:
+        """Whether this call, for which there is no graph, is to be traced; rare calls are not soon worth one."""
         self._waited += 1
-        return self._waited > self._wait and self.failures < MOST_FAILURES
+        wait = max(self._wait, self._usual_wait) if is_rare else self._wait
+        return self._waited > wait and self.failures < MOST_FAILURES
 
     def patience(self, callers_calls: int, in_long_loop: bool) -> int:
         """How many calls within one call of a caller to leave eager for the caller's sake.
