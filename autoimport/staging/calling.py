@@ -351,7 +351,11 @@ class Caller:
         if told is not None:
             return told
         sizes.check(fn, exported, named)
-        return fn(*exported, **named)
+        if module == _TAKE_STRUCTURES and any(
+            type(leaf) is Array for leaf in tf.nest.flatten([*map(self._seen, args)])
+        ):
+            raise Unstageable(f"hands a numpy array to {fn.__name__}, which hands it on")
+        return fn(*handed.only_tensors(fn, exported), **handed.only_tensors(fn, named))
 
     def export(self, value: Any, takes_tensors: bool = True) -> Any:
         """An argument as library code may see it: nothing in it that the trace has not read.

@@ -12,6 +12,9 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import tensorflow as tf
+
+from autoimport.operators.errors import Unstageable
 from autoimport.operators.mutation import MUTATING, is_mutable
 
 # The operators that change an object.
@@ -66,3 +69,28 @@ def _assigns(code: types.CodeType, name: str) -> bool:
 
 def _changes_objects(code: types.CodeType) -> bool:
     return not _STORES.isdisjoint(code.co_names) or any(type(c) is str and c in MUTATING for c in code.co_consts)
+
+
+def only_tensors(fn: Callable[..., Any], given: Any) -> Any:
+    """Arguments for `fn`, whose functions may return nothing but tensors if `fn` hands their results on.
+
+    In eager mode that may be numbers, arrays and variables; a graph makes tensors of them.
+    """
+    if all(fn is not each for each in _CALLING):
+        return given
+    return tf.nest.map_structure(lambda part: _watched(fn, part) if callable(part) else part, given)
+
+
+def _watched(fn: Callable[..., Any], part: Callable[..., Any]) -> Callable[..., Any]:
+    def called(*args: Any) -> Any:
+        result = part(*args)
+        for leaf in tf.nest.flatten(result):
+            if not isinstance(leaf, (*_TENSORS, type(None))) and not (fn is tf.while_loop and type(leaf) is bool):
+                raise Unstageable(f"hands a function that returns a {type(leaf).__name__} to {fn.__name__}")
+        return result
+
+    return called
+
+
+_CALLING = (tf.cond, tf.case, tf.switch_case, tf.while_loop)
+_TENSORS = (tf.Tensor, tf.TensorArray, tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)

@@ -93,3 +93,22 @@ def test_a_pure_function_is_handed_on() -> None:
     """)
     site = run.sites["step"]
     assert (site.state, site.reason) == ("graph", None)
+
+
+# What is no tensor comes out of these as it is in eager mode.
+HANDED_ON = [
+    "return tf.cond(x[0] > 1.0, lambda: 1, lambda: 2), x * 2.0",
+    "return tf.cond(x[0] > 1.0, lambda: array, lambda: x), x * 2.0",
+    "return tf.cond(x[0] > 1.0, lambda: (x, 0.5), lambda: (x + 1.0, 0.25)), x * 2.0",
+    "return tf.cond(x[0] > 1.0, lambda: variable, lambda: variable), x * 2.0",
+    "return tf.switch_case(tf.cast(x[0], tf.int32), [lambda: x, lambda: 3.0]), x * 2.0",
+    "return tf.case([(x[0] > 1.0, lambda: array)], default=lambda: array), x * 2.0",
+    "return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, array), (0, x)), x * 2.0",
+    "return tf.nest.map_structure(lambda v: v, {'a': array}), x * 2.0",
+]
+
+
+@pytest.mark.parametrize("line", HANDED_ON)
+def test_what_a_library_hands_on_keeps_its_type(line: str) -> None:
+    head = "array = np.array([0.5, 1.5], np.float32)\nvariable = tf.Variable([1.0, 2.0])"
+    assert "eager" == programs.same(f"{head}\ndef step(x):\n    {line}{_MAIN}").sites["step"].state
