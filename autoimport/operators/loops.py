@@ -8,6 +8,7 @@ told from that, the first iteration is taken out of the loop instead: `if test: 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -401,11 +402,18 @@ class _Loop:
         """One iteration: the driver's next tensors, how each variable ends, and what happened to other places."""
         flat = iter(tensors)
         values = [node.build(flat) for node in self.nodes]
+        stand_ins = [
+            (outside, value, copy.copy(value))
+            for outside, value in zip(self.get(), values, strict=False)
+            if isinstance(value, (list, dict)) and value is not outside
+        ]
         self.set(tuple(values[: len(self.names)]))
         for place, value in zip(self.places, values[len(self.names) :], strict=True):
             journal.record(place)
             place.write(value)
         following = self.driver.step(*state)
+        for outside, value, start in stand_ins:
+            _require_own(outside, value, start)
         ends = [capture(value) for value in self.get()]
         ends += [capture(place.read()) for place in self.places]
         changes = heap.graph_changes(journal)
@@ -450,6 +458,15 @@ class _Loop:
             raise _Peel(mismatch_error(str(place), mismatch, _WHERE)) from None
         _keep_apart(unifier, str(place))
         return start
+
+
+def _require_own(outside: Any, value: Any, start: Any) -> None:
+    """In traces of our own a list or dict that the loop carries, and changes in place, is not older than the trace."""
+    trace = observer.current()
+    now, then = ([*part.keys(), *part.values()] if isinstance(part, dict) else part for part in (value, start))
+    is_same = len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
+    if trace is not None and not is_same:
+        trace.mutate(outside, "in a loop over tensors")
 
 
 def _keep_apart(unifier: Unifier, name: str) -> None:

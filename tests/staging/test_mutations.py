@@ -84,6 +84,8 @@ EAGER = {
     "a method that a library calls": "tf.nest.map_structure(items.append, [1, 2])\nreturn y",
     "removed by value": "items.append(20)\nitems.remove(20)",
     "sorted in place": "items.sort()",
+    "augmented in a loop over tensors": "new = items\nfor i in tf.range(2):\n    new += [1.0]",
+    "a dict augmented in a loop over tensors": "new = table\nfor i in tf.range(2):\n    new |= {'a': k}",
     "in a loop over tensors": "for i in tf.range(tf.cast(y, tf.int32)):\n    items.insert(0, 1)",
 }
 
