@@ -8,7 +8,6 @@ told from that, the first iteration is taken out of the loop instead: `if test: 
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,7 @@ import tensorflow as tf
 
 from autoimport.operators import heap, lists, observer
 from autoimport.operators.accumulators import is_accumulated, widened
-from autoimport.operators.checks import fail_if, negation
+from autoimport.operators.checks import fail_if, negation, refuse
 from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
 from autoimport.operators.driver import Driver
 from autoimport.operators.either import Either
@@ -339,6 +338,7 @@ class _Loop:
                 return [*self.driver.stop(*state), *tensors]
             except BaseException:
                 journal.undo()
+                self.set(outside)
                 raise
             self.set(outside)
             try:
@@ -402,22 +402,38 @@ class _Loop:
         """One iteration: the driver's next tensors, how each variable ends, and what happened to other places."""
         flat = iter(tensors)
         values = [node.build(flat) for node in self.nodes]
-        stand_ins = [
-            (outside, value, copy.copy(value))
-            for outside, value in zip(self.get(), values, strict=False)
-            if isinstance(value, (list, dict)) and value is not outside
-        ]
+        outside, inner = self.get(), self._inner_containers(values)
         self.set(tuple(values[: len(self.names)]))
         for place, value in zip(self.places, values[len(self.names) :], strict=True):
             journal.record(place)
             place.write(value)
         following = self.driver.step(*state)
-        for outside, value, start in stand_ins:
-            _require_own(outside, value, start)
+        if observer.current() is not None:
+            self._keep_identity(outside, values, journal)
+            if any(id(place.holder) in inner for place in journal.before):
+                refuse("a loop changes in place what is in a list, dict or object that it carries")
         ends = [capture(value) for value in self.get()]
         ends += [capture(place.read()) for place in self.places]
         changes = heap.graph_changes(journal)
         return following, ends, {place: capture(value) for place, value in changes.items() if place not in self.places}
+
+    def _inner_containers(self, stand_ins: list[Any]) -> dict[int, Any]:
+        """What is in the containers that stand in for others in the body."""
+        made = [value for node, value in zip(self.nodes, stand_ins, strict=True) if node.kind == "container"]
+        return {id(each): each for value in made for each in capture(value).containers() if each is not value}
+
+    def _keep_identity(self, outside: tuple[Any, ...], stand_ins: list[Any], journal: heap.Journal) -> None:
+        """Where an iteration has changed a container of a name in place (`items += [x]`), let it change the container
+        itself, which others may know, instead of one that stands in for it."""
+        nodes = list(self.nodes)
+        for k, (container, stand_in, now) in enumerate(zip(outside, stand_ins, self.get(), strict=False)):
+            if stand_in is container or heap.Container(stand_in) not in journal.before:
+                continue
+            if now is not stand_in:
+                refuse(f"{self.names[k]} is changed in place, and replaced, in a loop")
+            nodes[k] = Node("constant", value=container)
+        if any(node is not before for node, before in zip(nodes, self.nodes, strict=True)):
+            raise _Again(nodes, self.places)
 
     def _unify(
         self, ends: list[Node], changes: dict[heap.Place, Node], journal: heap.Journal, last: bool
@@ -458,15 +474,6 @@ class _Loop:
             raise _Peel(mismatch_error(str(place), mismatch, _WHERE)) from None
         _keep_apart(unifier, str(place))
         return start
-
-
-def _require_own(outside: Any, value: Any, start: Any) -> None:
-    """In traces of our own a list or dict that the loop carries, and changes in place, is not older than the trace."""
-    trace = observer.current()
-    now, then = ([*part.keys(), *part.values()] if isinstance(part, dict) else part for part in (value, start))
-    is_same = len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
-    if trace is not None and not is_same:
-        trace.mutate(outside, "in a loop over tensors")
 
 
 def _keep_apart(unifier: Unifier, name: str) -> None:

@@ -24,12 +24,13 @@ _TOTAL = frozenset(
         *("Abs", "AddV2", "Neg", "Sign", "Sub", "Mul", "Square", "Maximum", "Minimum", "Cast", "Select", "SelectV2"),
         *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"),
         *("LogicalAnd", "LogicalNot", "LogicalOr", "ZerosLike", "OnesLike"),
-        *("Sum", "Mean", "Prod", "Max", "Min", "All", "Any"),
     }
 )
 # What fails, or depends on the kernel, for integers alone.
 _TOTAL_OF_FLOATS = frozenset({"RealDiv", "FloorDiv", "FloorMod", "Sqrt", "Exp", "Log", "Tanh", "Sigmoid"})
+# What cannot fail where the second input is known: a divisor, axes.
 _BY_A_CONSTANT = frozenset({"FloorDiv", "FloorMod"})
+_ALONG_AXES = frozenset({"Sum", "Mean", "Prod", "Max", "Min", "All", "Any"})
 
 
 def is_selectable(left: Any, left_outputs: Sequence[Any], right: Any, right_outputs: Sequence[Any]) -> bool:
@@ -62,14 +63,12 @@ def _is_total(op: Any) -> bool:
     """Whether the operation gives a value for every input, without anything else."""
     if op.device or op.control_inputs or not all(map(_is_small, [*op.inputs, *op.outputs])):
         return False
-    if op.type in _TOTAL:
+    second = tf.get_static_value(op.inputs[1]) if op.type in _BY_A_CONSTANT | _ALONG_AXES else None
+    if op.type in _ALONG_AXES:
+        return second is not None and (op.type != "Mean" or op.outputs[0].dtype.is_floating)
+    if op.type in _TOTAL or (op.type in _TOTAL_OF_FLOATS and op.outputs[0].dtype.is_floating):
         return True
-    if op.type in _TOTAL_OF_FLOATS and op.outputs[0].dtype.is_floating:
-        return True
-    if op.type in _BY_A_CONSTANT:
-        divisor = tf.get_static_value(op.inputs[1])
-        return divisor is not None and bool((divisor > 0).all())
-    return False
+    return second is not None and bool((second > 0).all())
 
 
 def _inline(graph: Any, outputs: Sequence[Any]) -> list[Any]:

@@ -81,6 +81,9 @@ class Unifier:
     def _is_same(self, left: Node, right: Node) -> bool:
         if isinstance(left.value, tf.TensorArray) and "constant" in (left.kind, right.kind):
             return True  # a loop carries what is in it; see tensor_arrays.py
+        if "container" in (left.kind, right.kind) and left.value is not None and observer.current() is not None:
+            # What is in it is carried by its place in the heap.
+            return self.identity or "constant" in (left.kind, right.kind)
         return self.identity and left.value is not None and left.kind in ("tensor", "number", "composite")
 
     def _maybe(

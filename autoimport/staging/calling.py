@@ -355,7 +355,7 @@ class Caller:
             type(leaf) is Array for leaf in tf.nest.flatten([*map(self._seen, args)])
         ):
             raise Unstageable(f"hands a numpy array to {fn.__name__}, which hands it on")
-        return fn(*handed.only_tensors(fn, exported), **handed.only_tensors(fn, named))
+        return handed.run(fn, exported, named)
 
     def export(self, value: Any, takes_tensors: bool = True) -> Any:
         """An argument as library code may see it: nothing in it that the trace has not read.

@@ -42,8 +42,9 @@ def enter(key: str, index: int, cells: Any, /, *args: Any) -> bool:
     if results.suspended:
         return False
     site = registry.modules[key].sites[index]
-    if _is_attached():
-        assert _enter is not None
+    if _enter is None:
+        _look_for_tensorflow()
+    if _enter is not None:
         return _enter(site, sys._getframe(1), cells, args)
     site.own_calls += 1
     if site.own_calls >= PYTHON_AFTER:
@@ -51,18 +52,22 @@ def enter(key: str, index: int, cells: Any, /, *args: Any) -> bool:
     return False
 
 
-def _is_attached() -> bool:
-    """Whether the gates are connected with TensorFlow, which may have come in the meantime."""
+def _look_for_tensorflow() -> None:
+    """Connect the gates with TensorFlow, if that has come in the meantime."""
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is not None and not getattr(tensorflow.__spec__, "_initializing", False):
+        attach()
+
+
+def _makes_strips() -> bool:
     if _enter is None:
-        tensorflow = sys.modules.get("tensorflow")
-        if tensorflow is not None and not getattr(tensorflow.__spec__, "_initializing", False):
-            attach()
-    return _enter is not None
+        _look_for_tensorflow()
+    return _enter not in (None, _never) and not results.suspended
 
 
 def items(key: str, index: int, iterable: Iterable[Any], /) -> Iterable[Any]:
     """What a loop is to go over, so that `strip` may let it go past some items."""
-    if results.suspended or not _is_attached() or _enter is _never:
+    if not _makes_strips():
         return iterable
     from autoimport.staging import strips
 
@@ -71,7 +76,7 @@ def items(key: str, index: int, iterable: Iterable[Any], /) -> Iterable[Any]:
 
 def strip(key: str, index: int, cells: Any, stops: Any, given: tuple[Any, ...], /, *args: Any) -> bool:
     """Whether this iteration of a loop, and some that follow, ran as a graph; their results then wait for `take`."""
-    if results.suspended or not _is_attached() or _enter is _never:
+    if not _makes_strips():
         return False
     from autoimport.staging import strips
 

@@ -8,14 +8,17 @@ of a `tf.cond` are called for a graph. What such a function changes outside the 
 from __future__ import annotations
 
 import dis
+import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import tensorflow as tf
 
+from autoimport.operators import observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.mutation import MUTATING, is_mutable
+from autoimport.staging import tf_internals
 
 # The operators that change an object.
 _STORES = frozenset({"set_item", "del_item", "set_attr", "del_attr", "augment"})
@@ -71,14 +74,40 @@ def _changes_objects(code: types.CodeType) -> bool:
     return not _STORES.isdisjoint(code.co_names) or any(type(c) is str and c in MUTATING for c in code.co_consts)
 
 
-def only_tensors(fn: Callable[..., Any], given: Any) -> Any:
-    """Arguments for `fn`, whose functions may return nothing but tensors if `fn` hands their results on.
+def run(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The result of `fn`, whose functions may return nothing but tensors if `fn` hands their results on.
 
     In eager mode that may be numbers, arrays and variables; a graph makes tensors of them.
     """
-    if all(fn is not each for each in _CALLING):
-        return given
-    return tf.nest.map_structure(lambda part: _watched(fn, part) if callable(part) else part, given)
+    if fn is tf.while_loop:
+        return _while_loop(**inspect.signature(fn).bind(*args, **kwargs).arguments)
+    if any(fn is each for each in _CALLING):
+        args, kwargs = tf.nest.map_structure(
+            lambda part: _watched(fn, part) if callable(part) else part, (args, dict(kwargs))
+        )
+    return fn(*args, **kwargs)
+
+
+def _while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = None, **options: Any) -> Any:
+    """Eager code has what the body has returned last, be it a list or a tuple, and without an iteration `loop_vars`."""
+    kinds = []
+
+    def watched(*args: Any) -> Any:
+        result = _watched(tf.while_loop, body)(*args)
+        kinds.append(type(result))
+        return result
+
+    test = _watched(tf.while_loop, cond)
+    result = tf.while_loop(test, watched, loop_vars, maximum_iterations=maximum_iterations, **options)
+    kind, before = kinds[-1], type(loop_vars)
+    if kind is before:
+        return result
+    trace = observer.current()
+    count = tf_internals.iterations_of(result)
+    if {kind, before} != {list, tuple} or maximum_iterations is not None or count is None or trace is None:
+        raise Unstageable(f"calls tf.while_loop with a {before.__name__} and a body that returns a {kind.__name__}")
+    trace.bail_if(tf.equal(count, 0), f"no iteration of tf.while_loop, which leaves its {before.__name__}")
+    return kind(result)
 
 
 def _watched(fn: Callable[..., Any], part: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,5 +121,5 @@ def _watched(fn: Callable[..., Any], part: Callable[..., Any]) -> Callable[..., 
     return called
 
 
-_CALLING = (tf.cond, tf.case, tf.switch_case, tf.while_loop)
+_CALLING = (tf.cond, tf.case, tf.switch_case)
 _TENSORS = (tf.Tensor, tf.TensorArray, tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)

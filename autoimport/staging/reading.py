@@ -25,7 +25,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numpy_values import NumpyMethod
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.staging import datasets, special_methods, tf_internals, trust
-from autoimport.staging.arrays import Array
+from autoimport.staging.arrays import Array, made, warnings_as_errors
 from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
 from autoimport.staging.ours import gated, harmless, stored_names
@@ -564,17 +564,25 @@ class Reader:
         return self.wrap(len(obj), source.child("len({parent})", f"len({source.text})"))
 
     def fold(self, fn: Callable[[Any], Any], items: list[Any]) -> tuple[Any] | None:
-        """`fn(items)` for an old list of numbers as a number that has this source, in a tuple; else None.
+        """`fn(items)` for an old list of numbers, computed before each launch, in a tuple; else None.
 
         The list may be longer at each call, and its numbers others.
         """
         source = self.source_of(items)
         if source is None or not _are_numbers(items) or self._touched(items):
             return None
-        self.builder.require(source, f"{self.builder.constant(_are_numbers)}({{v}})", "held numbers")
-        whole = source.child(f"{self.builder.constant(fn)}({{parent}})", f"{fn.__name__}({source.text})")
-        value = fn(items)
-        return (self.hosts.read(value, whole) if type(value) in (int, float) else self.wrap(value, whole),)
+        builder, text = self.builder, f"{fn.__name__}({source.text})"
+        try:
+            value = fn(items)
+        except ArithmeticError as error:
+            raise Unstageable(f"computes {text}, and Python says: {type(error).__name__}: {error}") from None
+        builder.require(source, f"{builder.constant(_are_numbers)}({{v}})", "held numbers")
+        builder.within = builder.constant(warnings_as_errors)
+        code = builder.compute(f"{builder.constant(fn)}({builder.value(source)})")
+        builder.require_that(
+            f"{code}.__class__ is {builder.constant(type(value))}", f"{text} was a {type(value).__name__}"
+        )
+        return (made(self.hosts, code, value, text),)
 
     def truth(self, obj: Any) -> bool:
         """`bool(obj)` of a builtin container."""

@@ -23,7 +23,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.ranges import FARTHEST
-from autoimport.staging import dispatch, learned, registry, tf_internals
+from autoimport.staging import dispatch, learned, policy, registry, tf_internals
 
 # A launch for fewer iterations saves little. After more, a list that they append to is none of Python's any more.
 LEAST, MOST = 8, 256
@@ -31,9 +31,8 @@ LEAST, MOST = 8, 256
 _FIRST = 64
 # Seconds that a launch is to take; and for which it may hold back what eager shows behind its last iteration.
 _LONG, _TOO_LONG = 0.25, 1.0
-# A launch costs what some eight eager operations cost. The trace of an operation costs what 12 do, and a loop is built
-# twice as a rule.
-_LAUNCH, _TRACE = 8, 24
+# A launch costs what some eight eager operations cost. A loop is traced twice as a rule.
+_LAUNCH, _TRACE = 8, 2 * policy.TRACE_COST
 # Places of a loop after which to ask again whether one graph for many iterations would pay.
 _ASKED_AGAIN = 16
 

@@ -24,12 +24,7 @@ from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph_api
 from tensorflow.python.eager import cancellation, context, record
 from tensorflow.python.eager.polymorphic_function import concrete_function, eager_function_run, polymorphic_function
-from tensorflow.python.framework import (
-    constant_op,
-    func_graph,
-    ops,
-    random_seed,
-)
+from tensorflow.python.framework import constant_op, func_graph, ops, random_seed
 from tensorflow.python.framework import tensor as tensor_lib
 from tensorflow.python.ops import cond_v2, custom_gradient, gen_random_ops, while_v2
 from tensorflow.python.trackable import data_structures
@@ -499,6 +494,15 @@ def _exact_config(*, keep_idle: bool = False) -> bytes:
 
 EXACT_CONFIG = _exact_config()
 EXACT_CONFIG_WITH_IDLE = _exact_config(keep_idle=True)
+
+
+def iterations_of(outputs: Any) -> Any:
+    """How many iterations a `tf.while_loop` with these results has made, a scalar tensor; None if that is not known."""
+    for tensor in tf.nest.flatten(outputs, expand_composites=True):
+        tensor = _behind_identities(tensor)
+        if tensor.op.type in ("While", "StatelessWhile"):
+            return tensor.op.outputs[0]
+    return None
 
 
 def recording() -> bool:

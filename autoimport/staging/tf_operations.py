@@ -128,11 +128,11 @@ def quick_operations(graph: Any, file: str) -> Iterator[None]:
         inner._record_op_seen_by_control_dependencies(operation)
         return operation
 
-    def constant(value: Any, dtype: Any, shape: Any, name: str, *checks: bool) -> Any:
+    def constant(value: Any, dtype: Any, shape: Any, name: str, verify_shape: bool, allow_broadcast: bool) -> Any:
         """A constant of a value that was seen before, mostly a shape or an axis, has the attributes of the first."""
         is_simple = type(value) in {int, float} or (type(value) is list and all(type(each) is int for each in value))
         if shape is not None or not is_simple or _context.op_callbacks:
-            return make_constant(value, dtype, shape, name, *checks)
+            return make_constant(value, dtype, shape, name, verify_shape, allow_broadcast)
         key = repr(value), dtype
         if key not in constants:
             tensor = tf.make_tensor_proto(value, dtype)

@@ -67,9 +67,23 @@ def test_values_from_around_the_outer_graph_are_found() -> None:
     assert in_trace(fn, N) == 7 * 5 * 7 - 2 * 5
 
 
+def test_reductions_along_known_axes_are_selected() -> None:
+    x = tf.constant([[1.0, -2.0], [3.0, 4.0]])
+
+    def fn(x: Any) -> Any:
+        return ops.if_exp(x[0, 0] > 0, lambda: tf.reduce_max(x, axis=1), lambda: tf.reduce_mean(x, axis=[0]))
+
+    assert "Select" in kinds(fn, x)
+    assert [same(fn, x), same(fn, -x)] == [[1.0, 4.0], [-2.0, -1.0]]
+
+
 KEPT = {
     "an integer division by a tensor": lambda n: ops.if_exp(n > 0, lambda: n // (n - 7), lambda: n),
     "an integer division by a constant 0": lambda n: ops.if_exp(n < 0, lambda: n // 0, lambda: n),
+    "an integer mean, perhaps of nothing": lambda n: ops.if_exp(n > 0, lambda: tf.reduce_mean(tf.stack([n, 1])), lambda: n),
+    "an axis that is not known": lambda n: ops.if_exp(
+        n > 0, lambda: tf.reduce_sum(n, axis=tf.cast(n, tf.int32), keepdims=True), lambda: n
+    ),
     "a check": lambda n: ops.if_exp(n > 0, lambda: tf.debugging.check_numerics(tf.cast(n, tf.float32), "no"), lambda: 1.0),
     "an index": lambda n: ops.if_exp(n > 0, lambda: tf.gather(X, n - 6), lambda: X[0]),
     "a random number": lambda n: ops.if_exp(n > 0, lambda: tf.random.uniform([]), lambda: 0.0),

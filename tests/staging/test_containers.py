@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.staging.programs import same
 
 # Each is called with a tensor and a list of lists that changes at the bottom between calls.
@@ -168,6 +170,68 @@ def test_whether_a_container_is_empty_is_all_that_its_truth_tells() -> None:
                 for _ in range(3):
                     show(f(node))
                     node.names.append(_)
+        """,
+        f="graph",
+    )
+
+
+# Each is called with a vector, and known by another name, or as an item, when it is changed.
+_CHANGED = {
+    "a second name": ("items = [x]; other = items", "items += [x * 2]"),
+    "an item of a dict": ("items = [x]; other = {'a': items}", "items += [x * 2]"),
+    "an item of a tuple": ("items = [x]; other = (items, 1)", "items.extend([x * 2])"),
+    "a dict": ("items = {'a': x}; other = [items]", "items |= {'a': items['a'] * 2}"),
+    "a dict and its key": (
+        "items = {'a': x}; other = [items]",
+        "items |= {'b': x}; items['a'] = items['a'] + items['b']",
+    ),
+    "in a branch": ("items = [x]; other = [items]", "if i > 0: items += [x * 2]"),
+    "in both branches": ("items = [x]; other = [items]", "if i > 0: items += [x]\n        else: items += [x, -x]"),
+    "in a loop in it": ("items = [x]; other = [items]", "for j in tf.range(2): items += [x * 2]"),
+}
+_EAGER = {
+    "then replaced": ("items = [x]; other = items", "items += [x * 2]; items = items + [x]"),
+    "changing places": ("items, more = [x], [x]; other = (items, more)", "items += [x * 2]; items, more = more, items"),
+    "in what is carried": ("items = {'a': [], 'h': x}; other = items",
+                           "items['a'].append(x); items = {'a': items['a'], 'h': items['h'] * 2}"),
+    "in a tuple that is carried": ("items = ([x], x); other = items", "a, b = items; a += [b]; items = (a, b + 1)"),
+}  # fmt: skip
+
+
+def _changed(setup: str, change: str) -> str:
+    return f"""
+def f(x):
+    {setup}
+    for i in tf.range(3):
+        {change}
+    return items, other
+def main():
+    for v in (1.0, 2.0, 3.0): attempt(f, tf.ones(2) * v)
+"""
+
+
+@pytest.mark.parametrize("how", _CHANGED.values(), ids=_CHANGED)
+def test_a_container_that_a_loop_changes_in_place_is_changed_for_all_who_know_it(how: tuple[str, str]) -> None:
+    same(_changed(*how), f="graph")
+
+
+@pytest.mark.parametrize("how", _EAGER.values(), ids=_EAGER)
+def test_a_container_that_a_loop_changes_and_replaces_is_left_to_eager(how: tuple[str, str]) -> None:
+    same(_changed(*how), f="eager")
+
+
+def test_a_container_is_itself_behind_a_branch_that_changes_it() -> None:
+    same(
+        """
+        def f(x):
+            items = [x]; other = [items]
+            if tf.reduce_sum(x) > 3.0: items += [x * 2]
+            items.append(x * 3)
+            chosen = items if tf.reduce_sum(x) > 3.0 else items
+            chosen.append(x * 4)
+            return items, other
+        def main():
+            for v in (1.0, 2.0, 3.0, 1.0): attempt(f, tf.ones(2) * v)
         """,
         f="graph",
     )

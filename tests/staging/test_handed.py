@@ -95,6 +95,29 @@ def test_a_pure_function_is_handed_on() -> None:
     assert (site.state, site.reason) == ("graph", None)
 
 
+# A list or a tuple: the body's, if there is an iteration, else the one that the loop starts with.
+LOOPS = {
+    "another one": ("tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * 2.0), [0, x])", "graph"),
+    "the other way round": ("tf.while_loop(lambda i, a: i < n, lambda i, a: [i + 1, a * 2.0], (0, x))", "graph"),
+    "the same": ("tf.while_loop(lambda i, a: i < n, lambda i, a: [i + 1, a * 2.0], [0, x])", "graph"),
+    "one without brackets": ("tf.while_loop(lambda a: a[0] < 9.0, lambda a: a * 2.0, [x])", "eager"),
+    "a limit": (
+        "tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * 2.0), [0, x], maximum_iterations=9)",
+        "eager",
+    ),
+}
+
+
+@pytest.mark.parametrize(("loop", "state"), LOOPS.values(), ids=LOOPS)
+def test_a_loop_of_tensorflow_leaves_a_list_or_a_tuple(loop: str, state: str) -> None:
+    program = f"""
+    def step(x, n): return {loop}
+    def main():
+        for n in (3, 2, 0, 5, 0, 1): attempt(step, tf.constant([1.0, 2.0]), tf.constant(n))
+    """
+    assert state == programs.same(program).sites["step"].state
+
+
 # What is no tensor comes out of these as it is in eager mode.
 HANDED_ON = [
     "return tf.cond(x[0] > 1.0, lambda: 1, lambda: 2), x * 2.0",

@@ -88,7 +88,7 @@ def test_one_graph_for_all_places_in_a_tensor() -> None:
         """,
         **{"C.f": "graph", "C.change": "graph"},
     )
-    assert [ours.sites[name].traces for name in ("C.f", "C.change")] == [2, 2]  # the second one knows that i changes
+    assert [ours.sites[name].traces for name in ("C.f", "C.change")] == [1, 1]  # eager calls have told that i changes
 
 
 def test_numpy_takes_what_a_changing_slice_leaves() -> None:
@@ -449,5 +449,20 @@ def test_folds_of_lists_with_something_else_in_them() -> None:
             for numbers in lists * 2:
                 attempt(f, tf.ones(2), numbers)
                 attempt(g, tf.ones(2), numbers)
+        """
+    )
+
+
+def test_what_python_or_numpy_say_of_a_sum_is_said_by_eager_code() -> None:
+    same(
+        """
+        import warnings
+        def f(x, numbers): return x * 2, sum(numbers)
+        def main():
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                for last in (1., 2., 3e38, 3., 10 ** 400, 4., 3e38):
+                    attempt(f, tf.ones(2), [np.float32(3e38), np.float32(last)] if type(last) is float else [.5, last])
+            show([(str(each.message), each.category.__name__) for each in caught])
         """
     )

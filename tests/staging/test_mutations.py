@@ -64,6 +64,8 @@ GRAPHS = {
     "by methods of the type": "list.append(items, y)\ndict.update(table, c=k)\nset.add(seen, k)\nlist.insert(items, 0, k)",
     "by a partial": "functools.partial(items.append, y)()\nfunctools.partial(dict.update, table)(c=k)",
     "a key that only a branch stores": "if y > 20.0:\n    table['n'] = y\nfound = 'n' in table\ntable.clear()\nreturn found",
+    "augmented in a loop over tensors": "new = items\nfor i in tf.range(k):\n    new += [1.0]",
+    "a dict augmented in a loop over tensors": "new = table\nfor i in tf.range(k):\n    new |= {'a': k}",
     "a new list into an old one": "new = [y]\nitems.append(new)\nnew.append(k)\nkept.items.insert(0, new)",
 }
 EAGER = {
@@ -84,8 +86,6 @@ EAGER = {
     "a method that a library calls": "tf.nest.map_structure(items.append, [1, 2])\nreturn y",
     "removed by value": "items.append(20)\nitems.remove(20)",
     "sorted in place": "items.sort()",
-    "augmented in a loop over tensors": "new = items\nfor i in tf.range(2):\n    new += [1.0]",
-    "a dict augmented in a loop over tensors": "new = table\nfor i in tf.range(2):\n    new |= {'a': k}",
     "in a loop over tensors": "for i in tf.range(tf.cast(y, tf.int32)):\n    items.insert(0, 1)",
 }
 

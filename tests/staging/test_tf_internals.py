@@ -219,6 +219,7 @@ def test_a_function_is_built_of_inputs_made_on_the_way_and_run() -> None:
 
 def test_quickly_made_operations_are_those_that_tensorflow_makes(monkeypatch) -> None:
     variable, table = tf.Variable([2.0, 3.0]), tf.Variable([[1.0, 2.0]])
+    older = tf.constant([4.0, 5.0])
 
     def body():
         with tf.GradientTape() as tape:
@@ -235,6 +236,7 @@ def test_quickly_made_operations_are_those_that_tensorflow_makes(monkeypatch) ->
                 tf.constant(0.0) + y,
                 y - tf.constant(-0.0),
                 y * 0,
+                y + older,
                 tf.cast(y, tf.int32) // 1,
                 tf.reshape(y, [1, 2]),
             ]
