@@ -70,7 +70,8 @@ def if_(
         return values
 
     try:
-        after = choose(predicate(cond), branch(then), branch(orelse), names[:n_out])
+        with heap.holding(before):
+            after = choose(predicate(cond), branch(then), branch(orelse), names[:n_out])
     except BaseException:
         set(before)
         raise

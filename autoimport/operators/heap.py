@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CellType, MemberDescriptorType
 from typing import Any
@@ -169,6 +169,7 @@ class _State(threading.local):
     def __init__(self) -> None:
         self.journals: list[Journal] = []
         self.loops = 0
+        self.held: list[Sequence[Any]] = []
         self.numbers: dict[Place, Any] = {}  # in graphs of the person's: what places had before they became symbolic
 
 
@@ -227,6 +228,22 @@ def record(place: Place) -> None:
     """`place` is about to be written."""
     if _state.journals:
         _state.journals[-1].record(place)
+
+
+@contextmanager
+def holding(values: Sequence[Any]) -> Iterator[None]:
+    """While the block runs, these are values of variables that we keep for the person's code."""
+    _state.held.append(values)
+    try:
+        yield
+    finally:
+        _state.held.pop()
+
+
+def is_known_elsewhere(obj: Any, references: int) -> bool:
+    """Whether somebody but us knows an object: the caller has so many `references` to it, besides what is held."""
+    ours = sum(value is obj for values in _state.held for value in values)
+    return sys.getrefcount(obj) > references + ours + 2  # our parameter, and getrefcount's argument
 
 
 def before_attr(obj: Any, name: str) -> None:

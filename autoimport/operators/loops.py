@@ -39,6 +39,8 @@ _ATTEMPTS = 8
 _PLAIN_LIST = 256  # the longest list that becomes a Python list again after the loop
 _MOST_BRANCHES = 8  # iterations of a Python loop, one in the other, that the graph may leave early
 _WHERE = "two iterations of a symbolic loop"
+# To what a variable has held: of the two frames that build the body, and of its node.
+_REFERENCES = 3
 
 
 def while_(
@@ -210,7 +212,7 @@ def run(
     _apply_invariants(nodes, before, options)
     loop = _Loop(driver, get, set, list(names), [], nodes, options)
     try:
-        with heap.symbolic_loop():
+        with heap.symbolic_loop(), heap.holding(before):
             outputs = loop.build()
     except _Peel as peel:
         set(before)
@@ -407,7 +409,8 @@ class _Loop:
         for place, value in zip(self.places, values[len(self.names) :], strict=True):
             journal.record(place)
             place.write(value)
-        following = self.driver.step(*state)
+        with heap.holding(values):
+            following = self.driver.step(*state)
         if observer.current() is not None:
             self._keep_identity(outside, values, journal)
             if any(id(place.holder) in inner for place in journal.before):
@@ -425,13 +428,16 @@ class _Loop:
     def _keep_identity(self, outside: tuple[Any, ...], stand_ins: list[Any], journal: heap.Journal) -> None:
         """Where an iteration has changed a container of a name in place (`items += [x]`), let it change the container
         itself, which others may know, instead of one that stands in for it."""
-        nodes = list(self.nodes)
-        for k, (container, stand_in, now) in enumerate(zip(outside, stand_ins, self.get(), strict=False)):
-            if stand_in is container or heap.Container(stand_in) not in journal.before:
+        nodes, now = list(self.nodes), self.get()
+        for k in range(len(now)):
+            if stand_ins[k] is outside[k] or heap.Container(stand_ins[k]) not in journal.before:
                 continue
-            if now is not stand_in:
+            if now[k] is stand_ins[k]:
+                nodes[k] = Node("constant", value=outside[k])
+            elif heap.is_known_elsewhere(outside[k], _REFERENCES):
                 refuse(f"{self.names[k]} is changed in place, and replaced, in a loop")
-            nodes[k] = Node("constant", value=container)
+            else:
+                journal.record(heap.Container(outside[k]))  # which may stand in for another one in a loop around
         if any(node is not before for node, before in zip(nodes, self.nodes, strict=True)):
             raise _Again(nodes, self.places)
 

@@ -128,7 +128,10 @@ def unknown_elements(array: Any) -> Iterator[None]:
     """
     implementation = array._implementation
     known = implementation._element_shape
-    implementation._element_shape = [tf.TensorShape(None)]
+    shape: Any = tf.TensorShape(None)
+    if known[0].rank == 0:  # an array of no scalars is stacked to a vector; eager code has one for all others, too
+        shape = tf.cond(array.size() > 0, lambda: tf.constant(-1), lambda: tf.constant([], tf.int32))
+    implementation._element_shape = [shape]
     try:
         yield
     finally:

@@ -220,6 +220,52 @@ def test_a_container_that_a_loop_changes_and_replaces_is_left_to_eager(how: tupl
     same(_changed(*how), f="eager")
 
 
+# Nobody else knows what is changed and replaced.
+_OWN = {
+    "in a loop": """
+    items = [x]
+    for i in tf.range(3):
+        items += [x * 2]
+        items = items + [x]
+    """,
+    "changing places": """
+    items, more = [x], [x]
+    for i in tf.range(3):
+        items += [x * 2]
+        items, more = more, items
+    """,
+    "in a branch": """
+    items = {"a": x}
+    if tf.reduce_sum(x) > 3.0:
+        for i in tf.range(4):
+            if i == 1:
+                items["a"] = items["a"] * 2
+                continue
+            items = {k: items[k] + x for k in items}
+    """,
+    "in a loop in a loop": """
+    items = {"a": x}
+    for j in tf.range(2):
+        for i in tf.range(4):
+            if i == 0: items["a"] = items["a"] * 2
+            else: items = {k: items[k] + x for k in items}
+    """,
+}
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("body", _OWN.values(), ids=_OWN)
+def test_what_is_changed_and_replaced_is_a_graph_if_nobody_else_knows_it(body: str, known: bool) -> None:
+    first, *rest = body.strip().splitlines()
+    also = "    other = items" if known else "    other = None"
+    lines = "\n".join([f"    {first}", also, *rest])
+    run = same(
+        f"def f(x):\n{lines}\n    return items, other\n"
+        "def main():\n    for v in (1.0, 2.0, 3.0, 1.0): attempt(f, tf.ones(2) * v)\n"
+    )
+    assert run.sites["f"].state == ("eager" if known else "graph"), run.sites["f"].reason
+
+
 def test_a_container_is_itself_behind_a_branch_that_changes_it() -> None:
     same(
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from itertools import pairwise
 from types import CodeType
 
 from autoimport.convert.module import convert_module
@@ -21,7 +22,8 @@ def test_models_that_are_trained_and_dropped_leave_nothing() -> None:
     assert [0, 0, 0] == [each.models for each in left]
     assert [0, 0, 0] == [each.graphs - left[0].graphs for each in left]
     assert [0, 0, 0] == [each.functions - left[0].functions for each in left]
-    assert left[2].megabytes - left[1].megabytes < 4
+    # A leak shows each time; what else the process does, at some time.
+    assert min(after.megabytes - before.megabytes for before, after in pairwise(left)) < 4
 
 
 def test_graph_forms_die_with_their_module() -> None:
