@@ -12,7 +12,7 @@ import functools
 import operator
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -21,6 +21,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.staging import tf_internals, trust
 
 _SCALARS = (bool, int, float, str, bytes, type(None))
+_SIZED = (list, dict, set, tuple)
 # Bookkeeping of Keras and tf.Module that calls change by themselves.
 _CHURN = frozenset(
     {"_called", "_losses", "_loss_ids", "_lock", "_build_shapes_dict", "_inbound_nodes", "_outbound_nodes"}
@@ -56,36 +57,48 @@ def _tells(value: Any) -> bool:
 
 
 class State:
-    """The attributes of one object at the end of the trace."""
+    """The attributes of one object at the end of the trace.
 
-    def __init__(self, obj: Any) -> None:
+    Objects are told by identity, and none is kept alive: the id of one that is gone may come again for another, so
+    `gone` is given what dies. Sizes tell the lists and dicts that have been changed in place.
+    """
+
+    def __init__(self, obj: Any, gone: list[Any]) -> None:
         cls: type = type(obj)
-        names = _library_names(cls)
+        library = _library_names(cls)
         held = {
             name: value
             for name, value in vars(obj).items()
-            if (name in names and _counts(name)) or isinstance(getattr(cls, name, None), types.FunctionType)
+            if (name in library and _counts(name)) or isinstance(getattr(cls, name, None), types.FunctionType)
         }
-        self.ref = weakref.ref(obj)
+        values = [value for value in held.values() if isinstance(value, _SCALARS)]
+        objects = [name for name, value in held.items() if not isinstance(value, _SCALARS)]
+        objects.sort(key=lambda name: not isinstance(held[name], _SIZED))
+        names = [*objects, *(name for name in held if isinstance(held[name], _SCALARS))]
+        self._read: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names, *names[:1]) if names else tuple
+        self._ids = [id(held[name]) for name in objects]
+        self._sizes = [len(value) for name in objects if isinstance(value := held[name], _SIZED)]
+        self._values = values
+        self._settings = [(k, type(v)(v)) for k, v in held.items() if isinstance(v, dict) and _is_plain(v)]
+        self._watches = [ref for name in objects if (ref := _weakly(held[name], gone.append)) is not None]
+        self._ref = weakref.ref(obj)
         # An attribute more may hide one of the class.
-        self.size = len(vars(obj))
-        self.scalars = [(name, value) for name, value in held.items() if isinstance(value, _SCALARS)]
-        # Objects by identity. None is kept alive: an id may come again for another one, so functions are watched.
-        self.objects = [(k, id(v), _size(v)) for k, v in held.items() if not isinstance(v, _SCALARS)]
-        self.settings = [(k, type(v)(v)) for k, v in held.items() if isinstance(v, dict) and _is_plain(v)]
-        self.watched = [(name, ref) for name, v in held.items() if callable(v) and (ref := _weakly(v)) is not None]
+        self._size = len(vars(obj))
 
     def unchanged(self) -> bool:
-        held = vars(self.ref())
-        for name, value in self.scalars:
-            now = held[name]
-            if now is not value and (now.__class__ is not value.__class__ or now != value):
-                return False
+        held = vars(self._ref())
+        try:
+            now = self._read(held)
+        except KeyError:
+            return False
+        sizes, ids = self._sizes, self._ids
+        scalars = now[len(ids) :]
         return (
-            len(held) == self.size
-            and all(id(held[name]) == identity and _size(held[name]) == size for name, identity, size in self.objects)
-            and all(held[name] == settings for name, settings in self.settings)
-            and all(watched() is held[name] for name, watched in self.watched)
+            len(held) == self._size
+            and [*map(id, now[: len(ids)])] == ids
+            and [*map(len, now[: len(sizes)])] == sizes
+            and (all(map(operator.is_, scalars, self._values)) or all(map(_same, scalars, self._values)))
+            and all(held[name] == settings for name, settings in self._settings)
         )
 
 
@@ -96,6 +109,9 @@ class ClassState:
         self._values = vars(cls).values()
         self._is_library = trust.is_library(cls.__module__)
         self._before = self._now()
+        # Comparing lists is quicker than a test of each, and tells as much of values that equal but themselves.
+        kinds: set[Any] = {*map(type, self._before)} - {str}
+        self._are_compared = all(kind.__eq__ is object.__eq__ for kind in kinds)
 
     def _now(self) -> list[Any]:
         if self._is_library:
@@ -103,8 +119,15 @@ class ClassState:
         return [value for value in self._values if hasattr(type(value), "__get__")]
 
     def unchanged(self) -> bool:
-        now, before = self._now(), self._before
-        return len(now) == len(before) and all(map(operator.is_, now, before))
+        now = self._now()
+        if self._are_compared:
+            return now == self._before
+        return len(now) == len(self._before) and all(map(operator.is_, now, self._before))
+
+
+def _same(now: Any, then: Any) -> bool:
+    """Whether both are the same number, flag or text."""
+    return now.__class__ is then.__class__ and bool(now == then)
 
 
 @functools.cache
@@ -120,14 +143,10 @@ def _library_names(cls: type) -> frozenset[str]:
     return frozenset(names)
 
 
-def _size(value: Any) -> int:
-    return len(value) if isinstance(value, (list, dict, set, tuple)) else -1
-
-
-def _weakly(value: Any) -> Callable[[], Any] | None:
+def _weakly(value: Any, gone: Callable[[Any], None]) -> weakref.ref[Any] | None:
     """A weak reference: layers hold wrappers of their own methods, which lead back to them."""
     try:
-        return weakref.ref(value)
+        return weakref.ref(value, gone)
     except TypeError:
         return None
 
@@ -178,9 +197,11 @@ class LibraryStates:
         """A function that tells whether all of it, and the libraries' settings, are as when the trace ended."""
         parts = list(self._parts.values())
         classes = {base: None for part in parts for base in type(part).__mro__[:-1]}
-        states: list[State | ClassState] = [*map(State, parts), *map(ClassState, classes)]
+        gone: list[Any] = []
+        states: list[State | ClassState] = [State(part, gone) for part in parts]
+        states += map(ClassState, classes)
         settings = tf_internals.settings()
-        return lambda: tf_internals.settings() == settings and all(state.unchanged() for state in states)
+        return lambda: not gone and tf_internals.settings() == settings and all(state.unchanged() for state in states)
 
     def forget(self) -> None:
         """Let go of the objects."""
