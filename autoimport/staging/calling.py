@@ -93,7 +93,7 @@ class Caller:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._array_reads = array_reads.Reads()
+        self.array_reads = array_reads.Reads()
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
@@ -227,8 +227,9 @@ class Caller:
                 raise Unstageable("changes a TensorArray that was made outside")
             self._reader.states.note(owner)
         if isinstance(owner, tf.TensorArray):
-            self._array_reads.called(owner, function.__name__, args, kwargs)
-            return changed(owner, array_reads.read(owner, function.__name__, lambda: self._run(fn, args, kwargs)))
+            forgets = self.array_reads.called(owner, function.__name__, args, kwargs)
+            result = array_reads.read(owner, function.__name__, forgets, lambda: self._run(fn, args, kwargs))
+            return changed(owner, result)
         if isinstance(owner, tf_internals.SymbolicTensor) and type(owner) is not tf_internals.EagerTensor:
             if function.__name__ == "get_shape":
                 return self._reader.attribute(owner, "shape")
@@ -331,7 +332,7 @@ class Caller:
             self._require_seen(cls, args)
             made = self._of_python(cls, args, kwargs)
             if cls is tf.TensorArray:
-                self._array_reads.made(made, args, kwargs)
+                self.array_reads.made(made, args, kwargs)
             return made
         code = getattr(maker, "__code__", None)
         custom_new = cls.__new__ is not object.__new__ and not gated(

@@ -445,6 +445,7 @@ class Trace(observer.Observer):
         if made:
             raise MakesVariables(f"creates variables ({made[0]})", "create them before the first call")
         inspection.require_stageable(function.graph, file, self._has_printed())
+        self._caller.array_reads.require_new(function.graph, file)
         if self._handles and not inspection.is_pure(function.graph):
             raise Unstageable("handles exceptions and changes variables in one function")
         return self._specialise(function, plan, builds[0], commits)

@@ -19,6 +19,37 @@ KEPT = {
     "each once, by constants": "y = a.read(tf.constant(0)) + a.read(tf.constant(2))",
     "each once, in a loop": "for i in tf.range(3): y += a.read(i)",
     "each once, in an unrolled loop": "for i in range(3): y += a.read(i)",
+    "each once, from the end": "for i in tf.range(3): y = y * 2 + a.read(2 - i)",
+    "each once, backwards": "for i in reversed(tf.range(3)): y = y * 2 + a.read(i)",
+    "each once, in any order": "for i in tf.constant([2, 0, 1]): y = y * 2 + a.read(i)",
+    "each once, in a loop over Python numbers": """
+    n = 1
+    if x[0] > 0: n += 2
+    for i in range(n): y += a.read(i)""",
+    "each once, counted": """
+    i = tf.constant(0)
+    while i < 3:
+        y += a.read(i)
+        i += 1""",
+    "each once, every other one": """
+    for i in tf.range(2): y += a.read(2 * i)""",
+    "each once, in a branch": """
+    for i in tf.range(3):
+        if y > 1: y += a.read(i)
+        else: y -= a.read(i)""",
+    "each once, of an array made in each iteration": """
+    for _ in tf.range(2):
+        c = tf.TensorArray(tf.float32, 3).unstack(x)
+        for i in tf.range(3): y += c.read(i)""",
+    "each once, by TensorFlow's loop": """
+    y = tf.while_loop(lambda i, y, _: i < 3, lambda i, y, c: (i + 1, y + c.read(i), c), (0, y, a))[1]""",
+    "each once, by tf.map_fn": "y = tf.reduce_sum(tf.map_fn(a.read, tf.range(3), fn_output_signature=tf.float32))",
+    "each once, under a tape": """
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        c = tf.TensorArray(tf.float32, 3).unstack(x)
+        for i in tf.range(3): y = tf.tanh(y + c.read(i))
+    y = tf.reduce_sum(tape.gradient(y, x))""",
     "stacked first": "y = tf.reduce_sum(a.stack()) + a.read(1)",
     "one array read, another written": """
     for i in tf.range(3): b = b.write(i, a.read(i) * 2)
@@ -34,6 +65,28 @@ LOST = {
     "all, then one": """
     for i in tf.range(3): y += a.read(i)
     y += a.read(1)""",
+    "one in all iterations": "for _ in tf.range(2): y += a.read(1)",
+    "one in some iterations": "for i in tf.range(3): y += a.read(i // 2)",
+    "one in the last iterations": """
+    i = tf.constant(0)
+    while i < 4:
+        y += a.read(tf.minimum(i, 2))
+        i += 1""",
+    "one that comes twice among the numbers": "for i in tf.constant([0, 1, 0]): y += a.read(i)",
+    "all, in an outer loop": """
+    for _ in tf.range(2):
+        for i in tf.range(3): y += a.read(i)""",
+    "in a branch of some iterations": """
+    for i in tf.range(3):
+        if y > 1: y += a.read(tf.maximum(i, 1))
+        else: y += 1.5""",
+    "in the loop's condition and its body": """
+    i = tf.constant(0)
+    while a.read(i) < 3.:
+        y += a.read(i)
+        i += 1""",
+    "one in TensorFlow's loop": """
+    y = tf.while_loop(lambda i, y, _: i < 3, lambda i, y, c: (i + 1, y + c.read(i // 2), c), (0, y, a))[1]""",
     "stacked afterwards": "y = a.read(1) + tf.reduce_sum(a.stack())",
     "gathered afterwards": "y = a.read(1) + tf.reduce_sum(a.gather([0, 1]))",
     "concatenated afterwards": """
