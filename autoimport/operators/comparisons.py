@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import lists, logic, observer
+from autoimport.operators import copies, lists, logic, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.arithmetic import binary
 from autoimport.operators.checks import refuse
@@ -226,6 +226,8 @@ def is_(x: Any, y: Any) -> Any:
 def _same(x: Any, y: Any) -> bool:
     """`x is y` of objects: which they are may be another thing at the next call of a graph."""
     trace = observer.current()
+    if x is not y and type(x) not in _SINGLETONS and type(y) not in _SINGLETONS:
+        copies.before_identity(x, y)
     if trace is None or type(x) in _SINGLETONS or type(y) in _SINGLETONS:
         return x is y
     if any(isinstance(value, _VALUES) and not isinstance(value, enum.Enum) for value in (x, y)):

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autoimport.operators import heap, lists, observer, text
+from autoimport.operators import copies, heap, lists, observer, text
 from autoimport.operators.asserts import diverge
 from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.logic import python_truth
@@ -23,7 +23,7 @@ from autoimport.operators.predicates import predicate
 from autoimport.operators.selects import is_selectable, select
 from autoimport.operators.structures import Leaf, Node, capture, describe
 from autoimport.operators.symbolic import is_symbolic
-from autoimport.operators.unification import Mismatch, Unifier, mismatch_error, zeros
+from autoimport.operators.unification import Mismatch, Unifier, mismatch_error, note_items, zeros
 
 Get = Callable[[], tuple[Any, ...]]
 Set = Callable[[tuple[Any, ...]], None]
@@ -235,6 +235,8 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
             raise mismatch_error(", ".join(names), mismatch, _WHERE) from None
         return _Joined(stand_ins, taken, places) if lefts is None else _Joined(taken, stand_ins, places)
     unifier = Unifier()
+    for a, b in zip(lefts, rights, strict=True):
+        note_items(a, b)
     pairs = []
     holders = [*[None] * len(names), *places]
     for name, place, a, b in zip([*names, *map(str, places)], holders, lefts, rights, strict=True):
@@ -285,7 +287,10 @@ def known_holders(nodes: Iterable[Node], *journaled: Iterable[heap.Place]) -> Co
     waiting = list(objects)
     while waiting:
         # One reference is in `objects`, one is getrefcount's argument.
-        ours = [key for key in waiting if sys.getrefcount(objects[key]) <= known[key] + 2]
+        ours = [
+            key for key in waiting
+            if sys.getrefcount(objects[key]) <= known[key] + copies.is_copy(objects[key]) + 2
+        ]  # fmt: skip
         if not ours:
             break
         for key in ours:

@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from autoimport.operators import copies
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import Number
 
@@ -39,4 +40,5 @@ def plain_list(items: TensorList, length: int) -> list[Any] | None:
         )
         column = tf.unstack(stacked, num=length)
         columns.append(column if leaf.kind is None else [Number(leaf.kind, tensor) for tensor in column])
-    return [tf.nest.pack_sequence_as(items.structure, list(row)) for row in zip(*columns, strict=True)]
+    rows = zip(*columns, strict=True)
+    return copies.made_plain([tf.nest.pack_sequence_as(items.structure, list(row)) for row in rows])

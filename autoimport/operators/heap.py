@@ -16,7 +16,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import observer
+from autoimport.operators import copies, observer
 from autoimport.operators.numbers import DTYPES, Number
 from autoimport.operators.symbolic import is_symbolic
 
@@ -242,12 +242,13 @@ def holding(values: Sequence[Any]) -> Iterator[None]:
 
 def is_known_elsewhere(obj: Any, references: int) -> bool:
     """Whether somebody but us knows an object: the caller has so many `references` to it, besides what is held."""
-    ours = sum(value is obj for values in _state.held for value in values)
+    ours = sum(value is obj for values in _state.held for value in values) + copies.is_copy(obj)
     return sys.getrefcount(obj) > references + ours + 2  # our parameter, and getrefcount's argument
 
 
 def before_attr(obj: Any, name: str) -> None:
     """An attribute of `obj` is about to be set or deleted."""
+    copies.before_change(obj)
     if not _state.journals:
         return
     found = getattr(type(obj), name, None)
@@ -277,6 +278,7 @@ def before_cell(cell: CellType) -> None:
 
 def before_item(container: Any, key: Any) -> None:
     """An item is about to be set or deleted."""
+    copies.before_change(container)
     trace = observer.current()
     logged = trace.place("item", container, key) if trace is not None and _state.journals else None
     if logged is None:
@@ -287,6 +289,7 @@ def before_item(container: Any, key: Any) -> None:
 
 def before_container(obj: Any) -> None:
     """A list, dict or set is about to be changed in place. Other objects answer for themselves."""
+    copies.before_change(obj)
     if _state.journals and isinstance(obj, (list, dict, set)):
         record(Container(obj))
 
@@ -296,7 +299,8 @@ def is_forgotten(place: Place, known: Mapping[int, int]) -> bool:
 
     Then the object was made by the branch or body that has just been undone, and its changes concern nobody.
     """
-    return sys.getrefcount(place.holder) <= known.get(id(place.holder), 0) + 1  # one is getrefcount's argument
+    ours = known.get(id(place.holder), 0) + copies.is_copy(place.holder)
+    return sys.getrefcount(place.holder) <= ours + 1  # one is getrefcount's argument
 
 
 def graph_changes(journal: Journal) -> dict[Place, Any]:
@@ -329,6 +333,7 @@ def graph_finished() -> None:
     for place, old in _state.numbers.items():
         place.write(_settled(place.read(), old))
     _state.numbers.clear()
+    copies.graph_finished()
 
 
 def _settled(value: Any, old: Any) -> Any:

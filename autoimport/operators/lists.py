@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import observer, symbolic
+from autoimport.operators import copies, observer, symbolic
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.numbers import _PLAIN_DTYPES, DTYPES, Number
 
@@ -75,7 +75,7 @@ class TensorList:
             structure = _merged(structure, tf.nest.map_structure(Leaf.of, item))
         result = cls(structure, [_empty(leaf) for leaf in tf.nest.flatten(structure)])
         for item in items:
-            result = result.append(item)
+            result = result._pushed(item)
         return result
 
     # What loops and branches need.
@@ -102,6 +102,10 @@ class TensorList:
 
     def append(self, item: Any) -> TensorList:
         """The list with one more item."""
+        copies.put(item)
+        return self._pushed(item)
+
+    def _pushed(self, item: Any) -> TensorList:
         structure = _merged(self.structure, tf.nest.map_structure(Leaf.of, item))
         leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(item), strict=True)
         push = tf.raw_ops.TensorListPushBack
@@ -117,10 +121,11 @@ class TensorList:
             )
             handles.append(popped[0])
             values.append(leaf.from_tensor(popped[1]))
-        return TensorList(self.structure, handles), tf.nest.pack_sequence_as(self.structure, values)
+        return TensorList(self.structure, handles), self._item(values)
 
     def set_item(self, key: Any, item: Any) -> TensorList:
         """The list with another item at `key`."""
+        copies.put(item)
         structure = _merged(self.structure, tf.nest.map_structure(Leaf.of, item))
         index = self._index(key)
         leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(item), strict=True)
@@ -139,7 +144,7 @@ class TensorList:
                 input_handle=handle, index=index, element_shape=_shape(leaf), element_dtype=leaf.dtype
             )
             values.append(leaf.from_tensor(tensor))
-        return tf.nest.pack_sequence_as(self.structure, values)
+        return self._item(values)
 
     def column(self) -> Any:
         """The items as the rows of a tensor, where they are numbers or tensors of one shape; else None."""
@@ -208,6 +213,9 @@ class TensorList:
             leading_dims=tf.constant([], tf.int64),
             element_dtype=leaf.dtype,
         )[0]
+
+    def _item(self, leaves: list[Any]) -> Any:
+        return copies.taken(tf.nest.pack_sequence_as(self.structure, leaves))
 
     def _index(self, key: Any) -> Any:
         if (isinstance(key, Number) and key.kind is not float) or type(key) in {int, bool}:

@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import heap, lists, observer
+from autoimport.operators import copies, heap, lists, observer
 from autoimport.operators.accumulators import is_accumulated, widened
 from autoimport.operators.checks import fail_if, negation, refuse
 from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
@@ -31,7 +31,7 @@ from autoimport.operators.streams import Each
 from autoimport.operators.structures import Leaf, Node, capture, promote, unbounded
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined
-from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error
+from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error, note_items
 
 Options = Mapping[str, Any] | None
 
@@ -294,11 +294,15 @@ class _Loop:
     options: Options
     lengths: dict[int, int] = dataclasses.field(default_factory=dict)
     accumulators: dict[int, tf.DType] = dataclasses.field(default_factory=dict)
+    puts: int = 0
+    is_first: bool = True
     given: frozenset[int] = frozenset()  # what every iteration gives a value, and there is one
 
     def build(self) -> list[Any]:
         """Try until an iteration ends with the types that it started with; the tensors after the loop."""
+        self.puts = copies.puts()
         for attempt in range(_ATTEMPTS):
+            self.is_first = attempt == 0
             try:
                 return self._attempt(last=attempt == _ATTEMPTS - 1)
             except _Again as again:
@@ -448,6 +452,8 @@ class _Loop:
         new = self._new_places(changes, journal, ends)
         names = [*self.names, *map(str, self.places)]
         unifier = Unifier(identity=False)
+        for start, end in zip(self.nodes, ends, strict=True):
+            note_items(start, end)
         pairs = []
         for name, start, end in zip(names, self.nodes, ends, strict=True):
             try:
@@ -457,6 +463,8 @@ class _Loop:
         _keep_apart(unifier, ", ".join(self.names))
         same = [start.signature() == node.signature() for (start, _), node in zip(pairs, self.nodes, strict=True)]
         if all(same) and not new:
+            if self.is_first and copies.puts() > self.puts:
+                raise _Again(self.nodes, self.places)  # what comes from outside the loop is put into its list again
             return pairs
         if last:
             changing = [name for name, is_same in zip(names, same, strict=True) if not is_same]
@@ -474,8 +482,10 @@ class _Loop:
     def _start_of(self, place: heap.Place, before: Any, end: Node) -> Node:
         """What a place that the body changes starts with: only the parts of it that change are carried."""
         unifier = Unifier(identity=False)
+        start = capture(before)
+        note_items(start, end)
         try:
-            start, _ = unifier.unify(str(place), capture(before), end)
+            start, _ = unifier.unify(str(place), start, end)
         except Mismatch as mismatch:
             raise _Peel(mismatch_error(str(place), mismatch, _WHERE)) from None
         _keep_apart(unifier, str(place))

@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import observer
+from autoimport.operators import copies, observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.either import Either
 from autoimport.operators.heap import MISSING
@@ -42,6 +42,7 @@ class Node:
       label: what two nodes of that kind must agree on: the number's kind, the type specification of a composite,
         the item structure of a list's symbolic items, type and keys of a container, class and name of a maybe.
       value: the object itself, where it is one.
+      copied: whether a container that is no such object any more was in a list of symbolic length, or from one.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Node:
     children: tuple[Node, ...] = ()
     leaves: tuple[Leaf, ...] = ()
     bounds: tuple[int, int] = (-FAR, FAR)
+    copied: bool = False
 
     def flat(self) -> list[Leaf]:
         """All leaves below, in the order in which `build` wants their tensors."""
@@ -61,6 +63,10 @@ class Node:
             yield id(self.value)
         for child in self.children:
             yield from child.held()
+
+    def is_a_copy(self) -> bool:
+        """Whether the container is in a list of symbolic length, or from one."""
+        return self.copied or copies.is_copy(self.value)
 
     def containers(self) -> Iterator[Any]:
         """The containers that this node and those below were taken from."""
@@ -76,7 +82,8 @@ class Node:
         label = repr(self.label) if self.kind in ("composite", "items") else self.label
         if self.kind == "maybe":
             label = self.label[0]  # whatever it is called
-        return self.kind, label, constant, leaves, tuple(child.signature() for child in self.children)
+        children = tuple(child.signature() for child in self.children)
+        return self.kind, label, constant, leaves, self.is_a_copy(), children
 
     def build(self, tensors: Iterator[Any]) -> Any:
         """The value whose tensors these are."""
@@ -91,7 +98,10 @@ class Node:
         if self.kind == "items":
             return TensorList(self.label, own)
         if self.kind == "container":
-            return build_container(self.label, children)
+            made = build_container(self.label, children)
+            if self.is_a_copy():
+                copies.carried(made)
+            return made
         if self.kind == "maybe":
             cls, name = self.label
             return cls(name, *children, own[0])

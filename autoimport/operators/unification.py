@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from autoimport.operators import observer
+from autoimport.operators import copies, observer
 from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, TypesDiffer
 from autoimport.operators.heap import MISSING
@@ -132,13 +132,14 @@ class Unifier:
             return _as_items(left, right)
         if left.label != right.label:
             raise Mismatch(describe(left), describe(right))
+        copied = left.is_a_copy() or right.is_a_copy()
         pairs = [
             self.unify(f"{name}[{key!r}]", a, b)
             for key, a, b in zip(left.label[1], left.children, right.children, strict=True)
         ]
         return (
-            Node("container", left.label, None, tuple(a for a, _ in pairs)),
-            Node("container", left.label, None, tuple(b for _, b in pairs)),
+            Node("container", left.label, None, tuple(a for a, _ in pairs), copied=copied),
+            Node("container", left.label, None, tuple(b for _, b in pairs), copied=copied),
         )
 
     def _texts(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
@@ -193,6 +194,20 @@ def _is_text(node: Node) -> bool:
 
 
 # Lists that differ in length: their items become a TensorList, the only item of the Python list (see lists.py).
+
+
+def note_items(left: Node, right: Node) -> None:
+    """Note what will be in such lists, before any of it is unified under another name."""
+    if left.kind == "maybe" or right.kind == "maybe":
+        parts = [node.children[0] if node.kind == "maybe" else node for node in (left, right)]
+        note_items(parts[0], parts[1])
+    elif left.kind == right.kind == "container":
+        if left.label == right.label and has_items(left) == has_items(right):
+            for a, b in zip(left.children, right.children, strict=True):
+                note_items(a, b)
+        elif _is_list(left) and _is_list(right):
+            for node in (left, right):
+                copies.become_items([child.value for child in node.children])
 
 
 def _is_list(node: Node) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import lists
+from autoimport.operators import copies, lists
 from autoimport.operators.either import Either
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.heap import MISSING
@@ -48,6 +48,7 @@ class ResultPlan:
         self.expressions: list[str] = []
         self.slots = 0
         self._fresh: dict[int, _Shared] = {}
+        self._copies: set[int] = set()
         self._kept: list[Any] = []
 
     def plan(self, value: Any) -> Build:
@@ -66,6 +67,8 @@ class ResultPlan:
             return lambda old, new: value
         value = lists.stand_in(value)
         if isinstance(value, lists.TensorList):
+            if next(copies.changeable(value.structure), None) is not None:
+                copies.hand_out(value, self._copies)
             return self._once(value, lambda: self._list(value))
         if isinstance(value, MaybeUndefined):
             return self._maybe(value, MISSING)
@@ -184,6 +187,8 @@ class ResultPlan:
     def _container(self, value: Any) -> Build:
         if type(value) is tuple and not value:
             return lambda old, new: ()
+        if copies.is_copy(value):
+            copies.hand_out(value, self._copies)
         return self._once(value, lambda: self._new(value))
 
     def _new(self, value: Any) -> Build:
