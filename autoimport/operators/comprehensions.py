@@ -17,10 +17,11 @@ from autoimport.operators import heap, lists, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.conditionals import Get, Set, if_
 from autoimport.operators.lists import Leaf, TensorList
-from autoimport.operators.logic import not_, python_truth
+from autoimport.operators.logic import is_harmless, not_, python_truth
 from autoimport.operators.loops import for_
 from autoimport.operators.loops_over import is_stream, walk_over
 from autoimport.operators.numbers import DTYPES, Number
+from autoimport.operators.projections import projected
 from autoimport.operators.ranges import SymbolicEnumerate, SymbolicRange, SymbolicReversed, SymbolicZip
 from autoimport.operators.streams import Each, One, When, flat
 from autoimport.operators.symbolic import is_symbolic
@@ -35,7 +36,7 @@ when = When
 
 def each(source: Any, step: Callable[..., Any], parts: int | None = None) -> Each:
     """`step(item)` for each item of `source`, or `step(*item)` where items are taken apart into `parts`."""
-    return Each(source, step if parts is None else lambda item: step(*unpack(item, parts, None)))
+    return Each(source, step if parts is None else lambda item: step(*unpack(item, parts, None)), written=step)
 
 
 def listed(stream: Each) -> list[Any]:
@@ -137,6 +138,12 @@ def collect(stream: Any, *, at_most_one: bool = False) -> list[Any]:
 
     if not isinstance(stream, Each) or not stream.is_fresh:
         return list(iterate(stream))
+    source = lists.stand_in(stream.source)
+    if isinstance(source, TensorList) and stream.written is not None and is_harmless(stream.written):
+        parts = projected(source, stream.step)
+        if parts is not None:
+            stream.take()
+            return [parts]
     items: list[Any] = []
     depth = heap.depth()
 

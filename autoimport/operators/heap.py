@@ -243,6 +243,8 @@ def holding(values: Sequence[Any]) -> Iterator[None]:
 def is_known_elsewhere(obj: Any, references: int) -> bool:
     """Whether somebody but us knows an object: the caller has so many `references` to it, besides what is held."""
     ours = sum(value is obj for values in _state.held for value in values) + copies.is_copy(obj)
+    noted = {id(place) for journal in _state.journals for place in journal.before if place.holder is obj}
+    ours += len(noted)  # journals share their places
     return sys.getrefcount(obj) > references + ours + 2  # our parameter, and getrefcount's argument
 
 

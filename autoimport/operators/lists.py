@@ -18,6 +18,9 @@ from autoimport.operators import copies, observer, symbolic
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.numbers import _PLAIN_DTYPES, DTYPES, Number
 
+# The name of what reads an item that is there: it cannot fail.
+SURE_ITEM = "autoimport_sure_item"
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -137,11 +140,18 @@ class TensorList:
         if type(key) is slice and all(type(part) in {int, type(None)} for part in (key.start, key.stop, key.step)):
             part = self.permuted(tf.range(self.count())[key])
             return part if isinstance(self, TensorTuple) else [part]
-        index = self._index(key)
+        return self.at(self._index(key))
+
+    def at(self, index: Any) -> Any:
+        """The item at a place that there is, an int32 tensor."""
         values = []
         for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True):
             tensor = tf.raw_ops.TensorListGetItem(
-                input_handle=handle, index=index, element_shape=_shape(leaf), element_dtype=leaf.dtype
+                input_handle=handle,
+                index=index,
+                element_shape=_shape(leaf),
+                element_dtype=leaf.dtype,
+                name=SURE_ITEM,
             )
             values.append(leaf.from_tensor(tensor))
         return self._item(values)

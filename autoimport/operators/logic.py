@@ -19,7 +19,8 @@ _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 # What the code of a right operand may name to be built without need: reads and comparisons, no calls.
 _HARMLESS = frozenset(
-    {"attr", "item", "global_", "free", "defined", "eq", "ne", "is_", "is_not", "not_", "and_", "or_", "ops", "@ops"}
+    {"attr", "item", "global_", "free", "defined", "one", "eq", "ne", "is_", "is_not", "not_", "and_", "or_", "ops"}
+    | {"@ops"}
 )
 # Operations that are cheap, cannot fail and touch no state.
 _CHEAP = frozenset(

@@ -158,7 +158,7 @@ def walk_over(iterable: Any) -> Walk | None:
     if isinstance(iterable, SymbolicReversed):
         return _reversed(iterable.iterable)
     if isinstance(iterable, lists.TensorList):
-        return Walk(iterable.count(), lambda i: iterable[tf.cast(i, tf.int32)])
+        return Walk(iterable.count(), lambda i: iterable.at(tf.cast(i, tf.int32)))
     if isinstance(iterable, (list, tuple, range)):
         bound = len(iterable)
         return Walk(bound, lambda i: indexing.item(iterable, Number(int, i, 0, max(bound - 1, 0))))
@@ -176,8 +176,10 @@ def _rows(tensor: Any) -> Walk:
         raise TypeError("Cannot iterate over a scalar tensor.")
     count = tensor.shape[0] if tensor.shape.rank is not None else None
     size = tf.shape(tensor)[0] if count is None else count
+    if _counts_from_zero(tensor):
+        return Walk(size, lambda i: tf.cast(i, tensor.dtype))
     if tensor.shape.rank == 1 or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
-        return Walk(size, lambda i: tf.gather(tensor, i))
+        return Walk(size, lambda i: tf.gather(tensor, i, name=lists.SURE_ITEM))
     shape = tensor.shape[1:] if tensor.shape.rank is not None else tf.TensorShape(None)
     element_shape = -1 if shape.rank is None else [-1 if n is None else n for n in shape.as_list()]
     # What a TensorArray is made of, without its complaint if the loop is given up and never reads it.
@@ -185,12 +187,24 @@ def _rows(tensor: Any) -> Walk:
 
     def row(i: Any) -> Any:
         item = tf.raw_ops.TensorListGetItem(
-            input_handle=rows, index=tf.cast(i, tf.int32), element_shape=element_shape, element_dtype=tensor.dtype
+            input_handle=rows,
+            index=tf.cast(i, tf.int32),
+            element_shape=element_shape,
+            element_dtype=tensor.dtype,
+            name=lists.SURE_ITEM,
         )
         item.set_shape(shape)
         return item
 
     return Walk(size, row)
+
+
+def _counts_from_zero(tensor: Any) -> bool:
+    """Whether a tensor is `tf.range(n)`, whose items are their places."""
+    if not tensor.dtype.is_integer or not tf.is_symbolic_tensor(tensor) or tensor.op.type != "Range":
+        return False
+    start, _, delta = map(tf.get_static_value, tensor.op.inputs)
+    return start is not None and delta is not None and start == 0 and delta == 1
 
 
 def _enumerated(iterable: SymbolicEnumerate) -> Walk | None:

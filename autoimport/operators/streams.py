@@ -36,14 +36,23 @@ class Each:
 
     Attributes:
       is_shared: the program can take items from it several times, since it has a name.
+      written: of a comprehension, the lambda that tells what comes of an item.
     """
 
-    __slots__ = ("_depth", "_items", "is_shared", "source", "step")
+    __slots__ = ("_depth", "_items", "is_shared", "source", "step", "written")
 
-    def __init__(self, source: Any, step: Callable[[Any], Any], *, is_shared: bool = False) -> None:
+    def __init__(
+        self,
+        source: Any,
+        step: Callable[[Any], Any],
+        *,
+        is_shared: bool = False,
+        written: Callable[..., Any] | None = None,
+    ) -> None:
         self.source = source
         self.step = step
         self.is_shared = is_shared
+        self.written = written
         self._items: Iterator[Any] | None = None
         self._depth = heap.depth()
 

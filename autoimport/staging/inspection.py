@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
+from autoimport.operators.lists import SURE_ITEM
 from autoimport.staging import tf_internals
 
 # Draws: without a seed they are free, with one eager would keep count of them in its own way.
@@ -83,6 +84,15 @@ _CHANGES_NOTHING = frozenset(
 # Name scopes of operations that walk over a dataset whose elements cannot, or may, fail to be made.
 WALK_SURE, WALK_UNSURE = "autoimport_walk_sure", "autoimport_walk_unsure"
 _HANDLES = (tf.resource, tf.variant)
+# What fails for no input.
+_TOTAL = frozenset(
+    {
+        "Abs", "Ceil", "Const", "Cos", "Erf", "Exp", "Expm1", "Floor", "Identity", "IdentityN", "IsFinite", "IsInf",
+        "IsNan", "Log", "Log1p", "LogicalNot", "Neg", "OnesLike", "Rank", "Relu", "Rint", "Round", "Rsqrt", "Shape",
+        "Sigmoid", "Sign", "Sin", "Size", "Softplus", "Sqrt", "Square", "StopGradient", "Tan", "Tanh",
+        "TensorListLength", "ZerosLike",
+    }
+)  # fmt: skip
 # What changes nothing but variables.
 _VARIABLE_CHANGE = re.compile(
     "Assign.*VariableOp$|Resource(Apply|SparseApply|Scatter|StridedSliceAssign)|Rng(ReadAnd)?Skip$|Stateful.*(V2|Int)$"
@@ -289,7 +299,7 @@ def _sees(operation: Any, changed: set[str]) -> bool:
 
 def _contents(graph: Any, operation: Any) -> tuple[bool, bool, bool]:
     """Whether an operation, or one in its branches or body, is a check of ours, can fail, or changes state."""
-    if operation.type == "Const":
+    if operation.type in _TOTAL or SURE_ITEM in operation.name:
         return False, False, False
     if _is_walk(operation):
         is_unsure = WALK_UNSURE in operation.name

@@ -28,6 +28,7 @@ from autoimport.staging import (
     handling,
     inspection,
     log,
+    needed,
     registry,
     special_methods,
     storing,
@@ -425,6 +426,7 @@ class Trace(observer.Observer):
                     inputs = [*self.reader.inputs, *(inner for _, inner in self._graph.captures)]
                     gradients.require_sure_outputs(self, self._graph, inputs, plan.tensors)
                 inspection.keep_what_can_fail(self._graph, plan.tensors)
+                self._has_idle = self._has_idle and needed.leaves_out_what_can_fail(self._graph, plan.tensors)
                 self._endangered = inspection.order(self._graph, file)
                 self.reader.inputs[:0] = self._draws.inputs
                 return plan.tensors

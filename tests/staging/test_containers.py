@@ -243,6 +243,18 @@ _OWN = {
                 continue
             items = {k: items[k] + x for k in items}
     """,
+    "in a branch, beside another one": """
+    items = {"a": x}
+    counts = {"all": 0, "first": 0}
+    if tf.reduce_sum(x) > 3.0:
+        for i in tf.range(4):
+            counts["all"] += 1
+            if i == 1:
+                items["a"] = items["a"] * 2
+                counts["first"] += 1
+                continue
+            items = {k: items[k] + x for k in items}
+    """,
     "in a loop in a loop": """
     items = {"a": x}
     for j in tf.range(2):
