@@ -176,8 +176,8 @@ def _rows(tensor: Any) -> Walk:
         raise TypeError("Cannot iterate over a scalar tensor.")
     count = tensor.shape[0] if tensor.shape.rank is not None else None
     size = tf.shape(tensor)[0] if count is None else count
-    if _counts_from_zero(tensor):
-        return Walk(size, lambda i: tf.cast(i, tensor.dtype))
+    if tensor.dtype.is_integer and tf.is_symbolic_tensor(tensor) and tensor.op.type == "Range":
+        return Walk(size, _counting(*tensor.op.inputs))
     if tensor.shape.rank == 1 or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
         return Walk(size, lambda i: tf.gather(tensor, i, name=lists.SURE_ITEM))
     shape = tensor.shape[1:] if tensor.shape.rank is not None else tf.TensorShape(None)
@@ -199,12 +199,11 @@ def _rows(tensor: Any) -> Walk:
     return Walk(size, row)
 
 
-def _counts_from_zero(tensor: Any) -> bool:
-    """Whether a tensor is `tf.range(n)`, whose items are their places."""
-    if not tensor.dtype.is_integer or not tf.is_symbolic_tensor(tensor) or tensor.op.type != "Range":
-        return False
-    start, _, delta = map(tf.get_static_value, tensor.op.inputs)
-    return start is not None and delta is not None and start == 0 and delta == 1
+def _counting(start: Any, _: Any, step: Any) -> Callable[[Any], Any]:
+    """The items of `tf.range(start, limit, step)` by their places."""
+    if tf.get_static_value(start) == 0 and tf.get_static_value(step) == 1:
+        return lambda i: tf.cast(i, start.dtype)
+    return lambda i: start + tf.cast(i, start.dtype) * step
 
 
 def _enumerated(iterable: SymbolicEnumerate) -> Walk | None:

@@ -39,14 +39,14 @@ def is_selectable(left: Any, left_outputs: Sequence[Any], right: Any, right_outp
     if trace is None or not all(map(_are_alike, left_outputs, right_outputs)):
         return False
     operations = [op for graph in (left, right) for op in graph.get_operations() if op.type not in _FREE]
-    if len(operations) > _MOST or not all(map(_is_total, operations)):
+    if len(operations) > _MOST or not all(map(is_total, operations)):
         return False
     return trace.selects(any(tensor.dtype.is_floating for tensor in left_outputs))
 
 
 def select(pred: Any, left: Any, left_outputs: Sequence[Any], right: Any, right_outputs: Sequence[Any]) -> list[Any]:
     """One tensor for each pair of outputs, in the default graph: the left ones where the scalar bool `pred` is true."""
-    pairs = zip(_inline(left, left_outputs), _inline(right, right_outputs), strict=True)
+    pairs = zip(_inlined(left, left_outputs), _inlined(right, right_outputs), strict=True)
     return [a if a is b else tf.raw_ops.Select(condition=pred, x=a, y=b) for a, b in pairs]
 
 
@@ -59,8 +59,8 @@ def _is_small(tensor: Any) -> bool:
     return bool(is_known and (tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_bool))
 
 
-def _is_total(op: Any) -> bool:
-    """Whether the operation gives a value for every input, without anything else."""
+def is_total(op: Any) -> bool:
+    """Whether an operation of small tensors gives a value for every input, and does nothing else."""
     if op.device or op.control_inputs or not all(map(_is_small, [*op.inputs, *op.outputs])):
         return False
     second = tf.get_static_value(op.inputs[1]) if op.type in _BY_A_CONSTANT | _ALONG_AXES else None
@@ -71,10 +71,17 @@ def _is_total(op: Any) -> bool:
     return second is not None and bool((second > 0).all())
 
 
-def _inline(graph: Any, outputs: Sequence[Any]) -> list[Any]:
-    """The outputs of a branch as tensors of the default graph, to which its operations are added."""
+def _inlined(graph: Any, outputs: Sequence[Any]) -> list[Any]:
+    return inlined(graph, {inner.name: outer for outer, inner in graph.captures}, outputs)
+
+
+def inlined(graph: Any, values: dict[str, Any], outputs: Sequence[Any]) -> list[Any]:
+    """The outputs of a function graph as tensors of the default graph, to which its operations are added.
+
+    Args:
+      values: tensors of the default graph by the names of the inputs.
+    """
     around = tf.compat.v1.get_default_graph()
-    values = {inner.name: outer for outer, inner in graph.captures}
     for op in graph.get_operations():
         if op.type == "Identity":
             values[op.outputs[0].name] = values[op.inputs[0].name]

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import gradients, handlers, randomness, registry, tf_internals, waiting
+from autoimport.staging import compiled, gradients, handlers, randomness, registry, tf_internals, waiting
 from autoimport.staging.sources import NO_TAPE, Changing, Check
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
@@ -65,6 +65,7 @@ class Specialisation:
         the value, and how to store it.
       draws: what draws the seeds of random operations before each launch; its inputs are the first.
       slots: places that the builds need behind the outputs.
+      loops: those that could be compiled; how many iterations each has made comes behind the outputs.
       pinned: weak references to the objects without which it is of no use.
       cost: operations in the graph. endangered: handles of variables that a failed launch may have changed; they are
         put back, and the call runs again eagerly. pure: a launch changes nothing, not even one that succeeds, but whose
@@ -88,6 +89,7 @@ class Specialisation:
     read: Callable[..., dict[str, Any]]
     draws: randomness.Launcher | None
     slots: int
+    loops: list[compiled.Loop]
     pinned: list[weakref.ref[Any]]
     cost: int
     endangered: list[Any]
@@ -102,10 +104,12 @@ class Specialisation:
 
     def __post_init__(self) -> None:
         self._name = self.function.inference_fn.name
+        self._run_outputs = self.outputs + len(self.loops)
         self.launches = registry.Launches()
         exact = tf_internals.EXACT_CONFIG_WITH_IDLE if self.has_idle else tf_internals.EXACT_CONFIG
         self._config = exact if config.current().fidelity == "exact" else b""
         self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
+        self._in_loops, self._is_compiled = 0, False  # operations
 
     @functools.cached_property
     def _is_chained(self) -> bool:
@@ -169,6 +173,8 @@ class Specialisation:
         except handlers.Interrupted as interrupted:
             raise interrupted.error from interrupted.error.__cause__
         self.launches.count += 1
+        if self.loops:
+            outputs = self._without_iterations(outputs)
         if self.slots:
             outputs = [*outputs, *[MISSING] * self.slots]
         try:
@@ -180,13 +186,32 @@ class Specialisation:
                 return self._eager("a text or number cannot be made of its results")
             raise
 
+    def _without_iterations(self, outputs: list[Any]) -> list[Any]:
+        if self._in_loops < compiled.COST:
+            for loop, iterations in zip(self.loops, outputs[self.outputs :], strict=True):
+                self._in_loops += loop.operations * int(iterations)
+        return outputs[: self.outputs]
+
+    @property
+    def is_to_be_compiled(self) -> bool:
+        """Whether the runtime has spent on its loops what it takes to compile them."""
+        return self._in_loops >= compiled.COST and not self._is_compiled
+
+    def compile(self) -> None:
+        """Compile its loops, for the next launches."""
+        self._is_compiled = True
+        self.function = compiled.compile_loops(self.function, self.loops)
+        self._name = self.function.inference_fn.name
+        if config.current().verify != "off":
+            self.unverified = VERIFIED_LAUNCHES
+
     def _run(self, inputs: list[Any]) -> Any:
         waits = self.is_long and waiting.handles_signals()
         if tf_internals.recording():
             return tf_internals.run_recorded(self.function, inputs, self._config, waiting.run if waits else None)
         if waits:
-            return waiting.run(tf_internals.cancellable(self._name, inputs, self.outputs, self._config))
-        return tf_internals.run(self._name, inputs, self.outputs, self._config)
+            return waiting.run(tf_internals.cancellable(self._name, inputs, self._run_outputs, self._config))
+        return tf_internals.run(self._name, inputs, self._run_outputs, self._config)
 
     def _eager(self, why: str | None) -> Any:
         self.bailed = why

@@ -139,7 +139,19 @@ class Mind:
         if seconds > _LONGEST_SILENCE and specialisation.prints:
             self._site.close("eager", "prints, and a launch takes so long that somebody may be waiting for it")
         results.stack.append(result)
+        if specialisation.loops and specialisation.is_to_be_compiled:
+            self._compile(specialisation)
         return True
+
+    def _compile(self, specialisation: Specialisation) -> None:
+        if lock.acquire(blocking=False):
+            try:
+                specialisation.compile()
+            except Exception:  # a fault of ours: the graph stays as it is
+                if config.current().strict:
+                    raise
+            finally:
+                lock.release()
 
     def _cold(self, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
         """There is no graph for this call yet."""

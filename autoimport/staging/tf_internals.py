@@ -298,6 +298,34 @@ def build_function(name: str, file: str, body: Callable[[], list[Any]], inputs: 
     return function
 
 
+def function_anew(function: Any) -> Any:
+    """A concrete function of the graph of `function` as it is now; it keeps `function`, which owns the graph."""
+    made = ConcreteFunction.from_func_graph(function.graph, function.function_type, {}, shared_func_graph=True)
+    made._owner = function
+    return made
+
+
+def replace(graph: Any, operation: Any, tensors: Sequence[Any]) -> None:
+    """Whatever takes an output of an operation, and the outputs of its graph, take one of `tensors` instead."""
+    instead = {id(old): new for old, new in zip(operation.outputs, tensors, strict=True)}
+    for old in operation.outputs:
+        for consumer in old.consumers():
+            for index, tensor in enumerate(consumer.inputs):
+                if tensor is old:
+                    consumer._update_input(index, instead[id(old)])
+    graph.outputs = [instead.get(id(tensor), tensor) for tensor in graph.outputs]
+
+
+def control_outputs(operation: Any) -> Any:
+    """The operations that wait for an operation without taking its outputs."""
+    return operation._control_outputs
+
+
+def unrecorded() -> Any:
+    """A context in which tapes see nothing."""
+    return record.stop_recording()
+
+
 @contextlib.contextmanager
 def _names_of_gradients(graph: Any, names: list[str]) -> Iterator[None]:
     """Note the names under which `tf.custom_gradient` registers gradients of operations of `graph`.

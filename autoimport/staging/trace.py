@@ -23,6 +23,7 @@ from autoimport.operators.errors import MakesVariables, TooLarge, Unstageable
 from autoimport.operators.numbers import Outranking
 from autoimport.staging import (
     acts,
+    compiled,
     datasets,
     gradients,
     handling,
@@ -407,6 +408,7 @@ class Trace(observer.Observer):
         plan = ResultPlan(self.reader)
         builds: list[Any] = []
         commits: list[Any] = []
+        loops: list[compiled.Loop] = []
 
         def body() -> list[Any]:
             self._graph = tf_internals.outermost_graph()
@@ -429,7 +431,8 @@ class Trace(observer.Observer):
                 self._has_idle = self._has_idle and needed.leaves_out_what_can_fail(self._graph, plan.tensors)
                 self._endangered = inspection.order(self._graph, file)
                 self.reader.inputs[:0] = self._draws.inputs
-                return plan.tensors
+                loops.extend(compiled.loops_in(self._graph))
+                return [*plan.tensors, *(loop.iterations for loop in loops)]
             finally:
                 observer.observe(outside)
                 self.reader.states.restore()
@@ -450,9 +453,11 @@ class Trace(observer.Observer):
         self._caller.array_reads.require_new(function.graph, file)
         if self._handles and not inspection.is_pure(function.graph):
             raise Unstageable("handles exceptions and changes variables in one function")
-        return self._specialise(function, plan, builds[0], commits)
+        return self._specialise(function, plan, builds[0], commits, loops)
 
-    def _specialise(self, function: Any, plan: ResultPlan, build: Any, commits: list[Any]) -> Specialisation:
+    def _specialise(
+        self, function: Any, plan: ResultPlan, build: Any, commits: list[Any], loops: list[compiled.Loop]
+    ) -> Specialisation:
         builder = self.reader.builder
         endangered = [
             tensor
@@ -483,6 +488,7 @@ class Trace(observer.Observer):
             read=builder.reader(self.reader.seen_at),
             draws=self._draws.finish(),
             slots=plan.slots,
+            loops=loops,
             pinned=builder.pinned_objects,
             cost=inspection.cost_of(function.graph),
             endangered=endangered,
