@@ -7,6 +7,7 @@ marked as parts of the import system: Python then leaves them out of tracebacks 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -72,7 +73,8 @@ class Finder:
                 if loader is not None and isinstance(file, str):
                     if is_awaited:
                         if has_own_roads(loader):
-                            spec.loader = _swapped(_Announcing, loader)
+                            awaiting = _Connecting if fullname == "tensorflow" else _Announcing
+                            spec.loader = _swapped(awaiting, loader)
                     elif is_wanted or self.selection.by_file(fullname, file):
                         spec.loader = self._converting(fullname, loader)
                 return spec
@@ -156,10 +158,30 @@ class _Announcing(SourceFileLoader):
     @part_of_import
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
-        if module.__name__ == "tensorflow":
+        teach(module)
+
+
+# Python 3.12 freezes some of its own.
+_FROZEN = gc.get_freeze_count()
+
+
+class _Connecting(SourceFileLoader):
+    """Of TensorFlow. Its import makes a million objects that stay, and takes a fifth less if nobody looks for garbage
+    among them; where they are old from the start, nobody does so soon afterwards either."""
+
+    @part_of_import
+    def exec_module(self, module: ModuleType) -> None:
+        is_collecting = gc.isenabled()
+        gc.disable()
+        try:
+            super().exec_module(module)
             attach()
-        else:
-            teach(module)
+        finally:
+            if is_collecting:
+                if gc.get_freeze_count() <= _FROZEN:
+                    gc.freeze()
+                    gc.unfreeze()
+                gc.enable()
 
 
 def restored(kind: type[SourceFileLoader], state: dict[str, Any]) -> SourceFileLoader:

@@ -1,5 +1,7 @@
 """Imports: what is converted, by whose code, and that nothing else about an import changes."""
 
+import contextlib
+import gc
 import importlib
 import linecache
 import os
@@ -8,6 +10,7 @@ import sys
 import traceback
 import types
 import warnings
+import weakref
 from importlib.machinery import PathFinder, SourceFileLoader
 
 import pytest
@@ -314,6 +317,47 @@ def test_tensorflow_is_announced_when_its_import_has_finished(program, monkeypat
     finally:
         sys.modules.pop("tensorflow", None)
     assert seen == [True] and not hasattr(module, "converted")
+
+
+@pytest.mark.parametrize("ending", ("", "raise ImportError('broken')\n"), ids=("good", "failing"))
+@pytest.mark.parametrize("enabled", (True, False), ids=("collecting", "not collecting"))
+def test_nobody_looks_for_garbage_while_tensorflow_is_imported(program, monkeypatch, enabled, ending):
+    from autoimport.staging import gate
+
+    monkeypatch.setattr(gate, "attach", lambda: None)
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    made = "class Ring:\n    pass\nring = Ring()\nring.me = ring\n"
+    write(program, "tensorflow.py", f"import gc, sys\nsys.collects = gc.isenabled()\n{made}sys.ring = ring\n{ending}")
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with contextlib.suppress(ImportError):
+            importlib.import_module("tensorflow")
+        assert (sys.collects, gc.isenabled()) == (False, enabled)
+        assert any(each is sys.ring for each in gc.get_objects(generation=2)) == enabled
+        gone = weakref.ref(sys.ring)
+        del sys.ring
+        sys.modules.pop("tensorflow", None)
+        gc.collect()
+        assert gone() is None
+    finally:
+        gc.enable()
+        sys.modules.pop("tensorflow", None)
+        del sys.collects
+
+
+def test_what_the_program_has_frozen_stays_frozen(program, monkeypatch):
+    from autoimport.staging import gate
+
+    monkeypatch.setattr(gate, "attach", lambda: None)
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    write(program, "tensorflow.py", "")
+    gc.freeze()
+    try:
+        importlib.import_module("tensorflow")
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
+        sys.modules.pop("tensorflow", None)
 
 
 def test_install_and_uninstall_choose_by_name(program, monkeypatch, tmp_path):
