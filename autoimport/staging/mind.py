@@ -63,7 +63,7 @@ class Mind:
         self._policy = policy.Policy(site.facts.has_loop, lesson is not None and lesson.is_graph)
         self._without_tensors = 0
         self._sampled = 0
-        self.entered = 0
+        self.entered = self._missed = 0
         self._deferred: tuple[Any, int, int] = (None, 0, 0)
         # What a region counts up, now and then, is another number the next time.
         self._changing = Changing(numbers={*site.facts.parameters}.intersection(site.facts.results))
@@ -161,7 +161,8 @@ class Mind:
                 self._site.close("python")
             return False
         self._note_arguments(args)
-        if not self._policy.wants_trace(is_rare=self._is_rare()):
+        hits, self._missed = self.entered - self._missed - 1, self.entered
+        if not self._policy.wants_trace(hits, is_rare=self._is_rare()):
             self._sample(frame)
             return False
         if not self._specialisations and self._is_better_in_parts():

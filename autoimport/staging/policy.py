@@ -57,10 +57,13 @@ class Policy:
         """Whether calls run eagerly until there is a graph, or one more graph, for them."""
         return self._waited > 0
 
-    def wants_trace(self, *, is_rare: bool = False) -> bool:
-        """Whether this call, for which there is no graph, is to be traced; rare calls are not soon worth one."""
+    def wants_trace(self, launches: int = 0, *, is_rare: bool = False) -> bool:
+        """Whether this call, for which there is no graph, is to be traced; rare calls are not soon worth one.
+
+        `launches`: how many calls since the last one without a graph have had one.
+        """
         self._waited += 1
-        wait = max(self._wait, self._usual_wait) if is_rare else self._wait
+        wait = max(self._wait, self._usual_wait) if is_rare or launches > TRACE_COST else self._wait
         return self._waited > wait and self.failures < MOST_FAILURES
 
     def patience(self, callers_calls: int, in_long_loop: bool) -> int:

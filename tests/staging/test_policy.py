@@ -125,6 +125,36 @@ def test_each_further_graph_waits_twice_as_long(reckoning: None) -> None:
     assert waits == [1, 2, 4, 8, 16, 32, 64, 128]
 
 
+def test_what_happens_now_and_then_waits_as_long_as_a_first_graph(reckoning: None) -> None:
+    site = Policy(has_loop=False)
+    first_trace(site)
+    site.another_specialisation()
+    asked = [site.wants_trace(policy.TRACE_COST + 1) for _ in range(policy.TRACE_COST + 1)]
+    assert asked == [False] * policy.TRACE_COST + [True]
+
+
+@pytest.mark.parametrize(("every", "traces"), [(3, 2), (20, 1)])
+def test_a_condition_that_is_rarely_true_has_no_graph_for_a_while(reckoning: None, every: int, traces: int) -> None:
+    ours = same(
+        f"""
+        class Task: step = 0
+        def f(x, task):
+            task.step += 1
+            if task.step % {every} == 0:
+                print(task.step)
+            for _ in range(10):
+                x = tf.sin(x)
+            return x
+        def main():
+            task = Task()
+            for i in range(70): show(f(tf.ones(1), task))
+        """,
+        stage_after=None,
+        f="graph",
+    )
+    assert ours.sites["f"].traces == traces
+
+
 def test_graphs_failures_and_bails_are_counted(reckoning: None) -> None:
     site = Policy(has_loop=False)
     assert [site.another_specialisation() for _ in range(policy.MOST_SPECIALISATIONS + 1)].count(True) == 8
