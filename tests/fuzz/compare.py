@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import context
 
 from autoimport.convert.module import convert_module
 from autoimport.staging import registry
@@ -78,6 +79,7 @@ def _run(program: Program, *, converted: bool) -> tuple[list[str], list[registry
         with programs.staging_after(1), contextlib.redirect_stdout(out), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tf.random.set_seed(7)
+            context.context()._clear_caches()  # where 0.0 is -0.0 if that came first, in whichever program
             attempt(exec, code, module.__dict__)
             if not program.is_main:
                 _show_globals(module)
