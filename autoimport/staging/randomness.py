@@ -145,15 +145,7 @@ def _shuffle(draw: Draw, value: Any, name: Any = None) -> Any:
     if value.shape.rank in (None, 0) or value.shape[0] is None:
         raise Unstageable("shuffles a tensor of unknown length")
     places = draw.take(_permutation(value.shape[0]), tf.int32, [value.shape[0]])
-
-    @tf.custom_gradient  # type: ignore[untyped-decorator]
-    def shuffle(value: Any) -> Any:
-        def gradient(*upstream: Any) -> Any:
-            raise Unstageable("asks for the gradient of a shuffle, which has none")
-
-        return tf.gather(value, places), gradient
-
-    return shuffle(value)
+    return tf.gather(tf.stop_gradient(value), places)  # the operation has no gradient: eager code gets None
 
 
 # By the names of what makes the stateful operations.

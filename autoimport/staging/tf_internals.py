@@ -30,7 +30,7 @@ from tensorflow.python.ops import cond_v2, custom_gradient, gen_random_ops, whil
 from tensorflow.python.trackable import data_structures
 from tensorflow.python.util import traceback_utils
 
-from autoimport.staging.tf_operations import around_branches, calls_functions, quick_operations
+from autoimport.staging.tf_operations import around_branches, calls_functions, quick_operations, sums_in_order
 
 # Concrete values, symbolic values, graphs of functions.
 EagerTensor: Any = ops.EagerTensor
@@ -588,7 +588,8 @@ class _Configured(ConcreteFunction):  # type: ignore[misc]
         options.ParseFromString(self._configuration)
         _context.function_call_options = context.FunctionCallOptions(config_proto=options)
         try:
-            return super()._call_flat(*args)
+            with sums_in_order():
+                return super()._call_flat(*args)
         finally:
             _context.function_call_options = before
             for cache in (self._first_order_tape_functions, self._higher_order_tape_functions):

@@ -105,6 +105,8 @@ def quick_operations(graph: Any, file: str) -> Iterator[None]:
     ) -> Any:
         """An operation of a graph, as its method of this name makes it."""
         name = name or kind
+        if around_branches(inner) is graph:
+            attrs = _in_order(kind, inputs, attrs)
         if not (_taking_tensors(kind)[0] and _makes_plain_operations(inner) and ops._VALID_OP_NAME_REGEX.match(name)):
             return create_usually(inner, kind, inputs, dtypes, input_types, name, attrs, op_def, compute_device)
         inputs = [each if getattr(each, "graph", None) is inner else inner.capture(each) for each in inputs]
@@ -155,6 +157,46 @@ def quick_operations(graph: Any, file: str) -> Iterator[None]:
         infers_quickly.reset(before)
         tf_stack.extract_stack, auto_control_deps._get_resource_inputs = extract_stack, find_resources
         FuncGraph.as_default, FuncGraph._mutation_lock = as_default, lock
+
+
+def _in_order(kind: str, inputs: list[Any], attributes: Any) -> Any:
+    """The attributes of an operation, if it is a sum with that by which it adds up its terms in their order.
+
+    The kernel begins with the first term whose memory it may reuse. In eager mode that is none, since Python holds all.
+    """
+    if kind != "AddN" or len(inputs) < 3:
+        return attributes
+    return {**(attributes or {}), "_forward_input": _REUSES_NOTHING}
+
+
+# For output 0, `OpKernelContext::Params::kNeverForward`.
+_REUSES_NOTHING = attr_value_pb2.AttrValue(list=attr_value_pb2.AttrValue.ListValue(i=[-2, 0]))
+
+
+@contextlib.contextmanager
+def sums_in_order() -> Iterator[None]:
+    """Sums in functions that are made in the block are those of eager mode, to the last bit."""
+    create = FuncGraph._create_op_internal
+
+    def create_in_order(
+        inner: Any,
+        kind: str,
+        inputs: list[Any],
+        dtypes: Any = None,
+        input_types: Any = None,
+        name: str | None = None,
+        attrs: Any = None,
+        *rest: Any,
+        **others: Any,
+    ) -> Any:
+        attributes = _in_order(kind, inputs, attrs)
+        return create(inner, kind, inputs, dtypes, input_types, name, attributes, *rest, **others)
+
+    FuncGraph._create_op_internal = create_in_order
+    try:
+        yield
+    finally:
+        FuncGraph._create_op_internal = create
 
 
 def _as_integers(value: Any, name: str) -> Any:

@@ -174,3 +174,52 @@ def test_a_forward_gradient_that_may_be_none_is_left_to_eager(body: str, state: 
         for v in (1., -1., 2., -2., 3., 1.): show(f(tf.constant(v), tf.constant(2.)))
     """
     same(program, f=state)
+
+
+# Eager code adds up from the first term on; a graph would begin with the first whose memory it may reuse.
+SUMS = {
+    "three gradients of one tensor": """
+def f(x, y, z):
+    with tf.GradientTape() as tape:
+        tape.watch(y)
+        s = tf.sin(y)
+        s = x * s * s * z
+        s = s + y + s * 0.7 - y * 0.3
+    return tape.gradient(s, y)
+""",
+    "three gradients, under a tape around the graph": """
+def g(x, y, z):
+    s = tf.sin(y)
+    s = x * s * s * z
+    return s + y + s * 0.7 - y * 0.3
+def f(x, y, z):
+    with tf.GradientTape() as tape:
+        tape.watch(y)
+        s = g(x, y, z)
+        zip
+    return tape.gradient(s, y)
+""",
+    "three gradients in a loop": """
+def f(x, y, z):
+    with tf.GradientTape() as tape:
+        tape.watch(y)
+        for _ in tf.range(1):
+            s = tf.sin(y)
+            s = x * s * s * z
+            s = s + y + s * 0.7 - y * 0.3
+    return tape.gradient(s, y)
+""",
+    "a sum of many": "def f(x, y, z): return tf.add_n([x, y, z * 0.7]), tf.add_n([x, y, z, x, y * z, x, y, z, x, y - z, x])",
+}
+
+
+@pytest.mark.parametrize("program", SUMS.values(), ids=SUMS)
+def test_three_or_more_terms_are_added_in_the_order_of_eager_mode(program: str) -> None:
+    main = """
+import numpy as np
+def main():
+    numbers = np.random.default_rng(3)
+    for _ in range(5):
+        show(f(*(tf.constant(numbers.normal(size=50), tf.float32) for _ in range(3))))
+"""
+    same(program + main, **{"g" if "def g" in program else "f": "graph"})
