@@ -31,6 +31,7 @@ from autoimport.operators.comparisons import chain, eq, in_, is_, is_not, ne, no
 from autoimport.operators.comprehensions import each, listed, one, when
 from autoimport.operators.conditionals import if_, if_exp
 from autoimport.operators.formatting import format_, fstring, mod
+from autoimport.operators.list_methods import spliced, spread
 from autoimport.operators.lists import set_element_type, stack
 from autoimport.operators.logic import and_, not_, or_, truth
 from autoimport.operators.loops import for_, while_
@@ -90,6 +91,8 @@ __all__ = [
     "set_global",
     "set_item",
     "slice",
+    "spliced",
+    "spread",
     "stack",
     "subject",
     "take_apart",

@@ -86,7 +86,7 @@ def set_item(obj: Any, key: Any, value: Any) -> None:
         return
     if type(obj) is list and lists.stand_in(obj) is not obj:
         before_mutation(obj, "__setitem__")
-        lists.change(obj, "__setitem__", (key, value))
+        _of_lists().change(obj, "__setitem__", (key, value))
         return
     if indexing.is_symbolic_key(key):
         indexing.set_item(obj, key, value)
@@ -99,13 +99,21 @@ def set_item(obj: Any, key: Any, value: Any) -> None:
         trace.write_item(obj, key, value)
 
 
+def _of_lists() -> Any:
+    from autoimport.operators import list_methods  # which reads by way of this module
+
+    return list_methods
+
+
 def del_item(obj: Any, key: Any) -> None:
     """`del obj[key]`."""
     if isinstance(obj, MaybeNone):
         obj.each(lambda part: del_item(part, key))
         return
     if type(obj) is list and lists.stand_in(obj) is not obj:
-        refuse("an item of a list of symbolic length is deleted", error=NotImplementedError)
+        before_mutation(obj, "__delitem__")
+        _of_lists().change(obj, "__delitem__", (key,))
+        return
     heap.before_item(obj, key)
     trace = observer.current()
     if trace is None:
@@ -208,9 +216,9 @@ def augment(op: str, x: Any, value: Any) -> Any:
     trace = observer.current()
     if type(x) is list and op == "+=" and hasattr(type(value), "__radd__"):
         # Python asks the operand on the right first: `items += tensor` is a sum, or an error.
-        return (
-            trace.effect(f"adds a {type(value).__name__} to a list") if trace is not None else _IN_PLACE[op](x, value)
-        )
+        if trace is not None:
+            trace.effect(f"adds a {type(value).__name__} to a list")
+        return _IN_PLACE[op](lists.stand_in(x), value)
     if is_mutable(x):
         if trace is not None and trace.logs(x, op, (value,), {}) is not None:
             return x
@@ -219,10 +227,13 @@ def augment(op: str, x: Any, value: Any) -> Any:
 
             call(x.extend, value)
             return x
-        before_mutation(x, op)
         if type(x) is list and lists.stand_in(x) is not x:
-            lists.change(x, op, (value,))
+            if isinstance(value, (tf.Tensor, tf.Variable)):
+                return _of_lists().combined(op[:-1], x, value)
+            before_mutation(x, op)
+            _of_lists().change(x, op, (value,))
             return x
+        before_mutation(x, op)
     elif trace is not None and not isinstance(x, _IMMUTABLE) and not is_symbolic(x):
         return trace.call(_IN_PLACE[op], (x, value), {})
     return _IN_PLACE[op](x, value)

@@ -12,9 +12,8 @@ from typing import Any
 
 from autoimport.operators import lists, observer
 from autoimport.operators.access import item, iterate
-from autoimport.operators.checks import refuse
 
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -33,13 +32,15 @@ _CONTAINERS = _COPIED | {deque}
 
 def binary(symbol: str, x: Any, y: Any) -> Any:
     """`x symbol y`."""
-    if is_container(x) or is_container(y):
-        if lists.stand_in(x) is not x or lists.stand_in(y) is not y:
-            return _of_symbolic_lists(symbol, x, y)
+    if is_container(x) or is_container(y) or isinstance(x, lists.TensorList) or isinstance(y, lists.TensorList):
+        if lists.is_unknown(x) or lists.is_unknown(y):
+            from autoimport.operators import list_methods  # which compares by way of this module
+
+            return list_methods.combined(symbol, x, y)
         if observer.current() is not None:
             read = whole if symbol in _COMPARISONS else _read
             x, y = read(x), read(y)
-    return _OPERATORS[symbol](x, y)
+    return OPERATORS[symbol](x, y)
 
 
 def is_container(x: Any) -> bool:
@@ -70,13 +71,3 @@ def whole(x: Any) -> Any:
     if type(x) is dict:
         return {key: whole(value) for key, value in x.items()}
     return type(x)(map(whole, x)) if type(x) in _COPIED else x
-
-
-def _of_symbolic_lists(symbol: str, x: Any, y: Any) -> Any:
-    if symbol != "+" or type(x) is not list or type(y) is not list:
-        refuse(f"`{symbol}` on a list of symbolic length", error=NotImplementedError)
-    from autoimport.operators.calls import call
-
-    joined = list(x)  # holds the symbolic items, as `x` does
-    call(joined.extend, y)
-    return joined

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from autoimport.operators import (
     dataclass_functions,
+    list_methods,
     lists,
     math_functions,
     observer,
@@ -89,6 +90,8 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
                 return _mutate(fn, owner, args, kwargs)
             owner = lists.stand_in(owner)
             if isinstance(owner, lists.TensorList):
+                if fn.__name__ in list_methods.QUESTIONS:
+                    return list_methods.QUESTIONS[fn.__name__](owner, *args, **kwargs)
                 owner.items()  # gives up, unless the length is known after all
     if observer.current() is not None:
         text = method_of_string(fn, args)
@@ -134,7 +137,7 @@ def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             push(args[0], Sink(lambda item: call(owner.append, item)))
             return None
     if lists.stand_in(owner) is not owner:
-        return lists.change(owner, name, args)
+        return list_methods.change(owner, name, args, kwargs)
     if name == "remove" and type(owner) is list and trace is not None:
         del owner[trace.call(owner.index, args, kwargs)]
         return None

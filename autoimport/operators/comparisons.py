@@ -32,6 +32,8 @@ def eq(x: Any, y: Any) -> Any:
         return x == y
     if type(x) is Text or type(y) is Text:
         return equal(x, y)
+    if lists.is_unknown(x) or lists.is_unknown(y):
+        return _unknown_equal(x, y)
     if is_symbolic(x) or is_symbolic(y):
         return _tensors(x, y, operator.eq, tf.raw_ops.Equal, False)
     if _are_sequences(x, y):
@@ -45,6 +47,8 @@ def ne(x: Any, y: Any) -> Any:
         return x != y
     if type(x) is Text or type(y) is Text:
         return logic.not_(equal(x, y))
+    if lists.is_unknown(x) or lists.is_unknown(y):
+        return logic.not_(_unknown_equal(x, y))
     if is_symbolic(x) or is_symbolic(y):
         return _tensors(x, y, operator.ne, tf.raw_ops.NotEqual, True)
     if _are_sequences(x, y):
@@ -58,14 +62,21 @@ def _are_sequences(x: Any, y: Any) -> bool:
     return type(x) is type(y) is list or type(x).__eq__ is type(y).__eq__ is of_tuples
 
 
+def _unknown_equal(x: Any, y: Any) -> Any:
+    """`==` where one side is a list or tuple of symbolic length."""
+    from autoimport.operators import list_methods  # which compares by way of this module
+
+    if isinstance(x, (tf.Tensor, tf.Variable)) or isinstance(y, (tf.Tensor, tf.Variable)):
+        return lists.stand_in(x) == lists.stand_in(y)
+    return list_methods.equal(x, y) if list_methods.kind_of(x) is list_methods.kind_of(y) else False
+
+
 def resolve(x: Any) -> Any:
     """The value of a variable that is None or a tensor, checked not to be None."""
     return x.resolve() if isinstance(x, MaybeNone) else x
 
 
 def _items(x: Any) -> list[Any]:
-    if lists.stand_in(x) is not x:
-        refuse("a list of symbolic length is compared", error=NotImplementedError)
     return list(iterate(x))
 
 
@@ -147,6 +158,10 @@ def _all_equal(pairs: list[tuple[Any, Any]]) -> Any:
 def in_(x: Any, container: Any) -> Any:
     """`x in container`: a bool, or a symbolic one."""
     container = lists.stand_in(container)
+    if isinstance(container, lists.TensorList):
+        from autoimport.operators import list_methods  # which compares by way of this module
+
+        return list_methods.contains(container, x)
     if is_symbolic(container):
         return _in_symbolic(x, container)
     if type(container) in {list, tuple}:

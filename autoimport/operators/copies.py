@@ -64,6 +64,11 @@ def made_plain(items: list[Any]) -> list[Any]:
     return taken(items) if _state.are_shared or _state.are_carried else items
 
 
+def share() -> None:
+    """Such a list gets an item that it has twice."""
+    _state.are_shared = True
+
+
 def carried(obj: Any) -> None:
     """`obj` stands for one that has been put into such a list, or taken out."""
     _state.are_carried = True

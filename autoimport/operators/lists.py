@@ -8,13 +8,13 @@ TensorFlow's tensor lists, one a leaf of the items' structure: they grow, and ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import copies, observer, symbolic
+from autoimport.operators import copies, observer, places, symbolic
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.numbers import _PLAIN_DTYPES, DTYPES, Number
 
@@ -111,12 +111,11 @@ class TensorList:
     def _pushed(self, item: Any) -> TensorList:
         structure = _merged(self.structure, tf.nest.map_structure(Leaf.of, item))
         leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(item), strict=True)
-        push = tf.raw_ops.TensorListPushBack
-        return TensorList(structure, [push(input_handle=h, tensor=leaf.to_tensor(x)) for leaf, h, x in leaves])
+        return TensorList(structure, [_push(handle, leaf.to_tensor(x)) for leaf, handle, x in leaves])
 
     def pop(self) -> tuple[TensorList, Any]:
         """The list without its last item, and that item."""
-        self._check(self.count() < 1, "pop from empty list")
+        self.check(self.count() < 1, "pop from empty list")
         handles, values = [], []
         for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True):
             popped = tf.raw_ops.TensorListPopBack(
@@ -130,31 +129,36 @@ class TensorList:
         """The list with another item at `key`."""
         copies.put(item)
         structure = _merged(self.structure, tf.nest.map_structure(Leaf.of, item))
-        index = self._index(key)
+        index = places.inside(key, self.count(), "list assignment index out of range")
         leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(item), strict=True)
         set_ = tf.raw_ops.TensorListSetItem
         handles = [set_(input_handle=h, index=index, item=leaf.to_tensor(x)) for leaf, h, x in leaves]
         return TensorList(structure, handles)
 
     def __getitem__(self, key: Any) -> Any:
-        if type(key) is slice and all(type(part) in {int, type(None)} for part in (key.start, key.stop, key.step)):
-            part = self.permuted(tf.range(self.count())[key])
+        if type(key) is slice:
+            part = self.permuted(places.of_slice(key, self.count()))
             return part if isinstance(self, TensorTuple) else [part]
-        return self.at(self._index(key))
+        return self.at(places.inside(key, self.count(), "list index out of range"))
 
-    def at(self, index: Any) -> Any:
-        """The item at a place that there is, an int32 tensor."""
-        values = []
-        for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True):
-            tensor = tf.raw_ops.TensorListGetItem(
+    def at(self, place: Any) -> Any:
+        """The item at a place that is known to be inside, an int32 tensor."""
+        leaves = tf.nest.flatten(self.structure)
+        tensors = self._tensors_at(place)
+        return self._item([leaf.from_tensor(tensor) for leaf, tensor in zip(leaves, tensors, strict=True)])
+
+    def _tensors_at(self, place: Any) -> list[Any]:
+        get = tf.raw_ops.TensorListGetItem
+        return [
+            get(
                 input_handle=handle,
-                index=index,
+                index=place,
                 element_shape=_shape(leaf),
                 element_dtype=leaf.dtype,
                 name=SURE_ITEM,
             )
-            values.append(leaf.from_tensor(tensor))
-        return self._item(values)
+            for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True)
+        ]
 
     def column(self) -> Any:
         """The items as the rows of a tensor, where they are numbers or tensors of one shape; else None."""
@@ -165,15 +169,29 @@ class TensorList:
         """The items at the places that the index tensor `order` tells."""
         leaves = tf.nest.flatten(self.structure)
         if not all(leaf.shape.is_fully_defined() for leaf in leaves):
-            refuse("reorders a list of symbolic length, whose items have no fixed shape")
+            return self._permuted_one_by_one(order)
         made = tf.raw_ops.TensorListFromTensor
-        return type(self)(
-            self.structure,
+        return self.with_state(
             [
                 made(tensor=tf.gather(column, order), element_shape=_shape(leaf))
                 for leaf, column in zip(leaves, self._columns(), strict=True)
-            ],
+            ]
         )
+
+    def _permuted_one_by_one(self, order: Any) -> TensorList:
+        """The same, where the items have no fixed shape."""
+
+        def body(i: Any, *handles: Any) -> Any:
+            tensors = self._tensors_at(tf.gather(order, i))
+            return i + 1, *(_push(handle, tensor) for handle, tensor in zip(handles, tensors, strict=True))
+
+        start = [tf.constant(0), *self.emptied().handles]
+        _, *handles = tf.while_loop(lambda i, *_: i < tf.size(order), body, start, maximum_iterations=tf.size(order))
+        return self.with_state(handles)
+
+    def emptied(self) -> TensorList:
+        """A list for the same items that has none."""
+        return self.with_state([_empty(leaf) for leaf in tf.nest.flatten(self.structure)])
 
     def _columns(self) -> list[Any]:
         return [
@@ -196,7 +214,7 @@ class TensorList:
         """`tf.stack` of the items."""
         if isinstance(self.structure, Leaf):
             leaf = self.structure
-            self._check(self.count() < 1, "an empty list is stacked")
+            self.check(self.count() < 1, "an empty list is stacked")
             rows = tf.raw_ops.TensorListStack(
                 input_handle=self.handles[0], element_shape=_shape(leaf), element_dtype=leaf.dtype
             )
@@ -216,7 +234,7 @@ class TensorList:
         if not isinstance(leaf, Leaf) or leaf.shape.rank in (None, 0) or type(axis) is not int or axis != 0:
             what = "a list of symbolic length is concatenated in a way that is not supported"
             refuse(what, error=NotImplementedError)
-        self._check(self.count() < 1, "an empty list is concatenated")
+        self.check(self.count() < 1, "an empty list is concatenated")
         return tf.raw_ops.TensorListConcatV2(
             input_handle=self.handles[0],
             element_shape=_shape(Leaf(None, leaf.dtype, tf.TensorShape([None, *leaf.shape[1:]]))),
@@ -227,20 +245,9 @@ class TensorList:
     def _item(self, leaves: list[Any]) -> Any:
         return copies.taken(tf.nest.pack_sequence_as(self.structure, leaves))
 
-    def _index(self, key: Any) -> Any:
-        if (isinstance(key, Number) and key.kind is not float) or type(key) in {int, bool}:
-            index = Number.of(key).int64()
-        elif isinstance(key, tf.Tensor) and key.dtype.is_integer and key.shape.rank == 0:
-            index = tf.cast(key, tf.int64)
-        else:
-            refuse(f"a list of symbolic length is indexed by a {type(key).__name__}")
-        count = tf.cast(self.count(), tf.int64)
-        index = tf.where(index < 0, index + count, index)
-        index = fail_if((index < 0) | (index >= count), "list index out of range", index)
-        return tf.cast(index, tf.int32)
-
-    def _check(self, failing: Any, why: str) -> None:
-        if observer.current() is not None:  # the kernels complain by themselves
+    def check(self, failing: Any, why: str) -> None:
+        """What the kernels find by themselves when the graph runs; only a trace of ours has to be told."""
+        if observer.current() is not None:
             fail_if(failing, why, failing)
 
 
@@ -255,6 +262,10 @@ def _shape(leaf: Leaf) -> Any:
     if shape.rank is None:
         return tf.constant(-1, tf.int32)
     return tf.constant([-1 if size is None else size for size in shape], tf.int32)
+
+
+def _push(handle: Any, tensor: Any) -> Any:
+    return tf.raw_ops.TensorListPushBack(input_handle=handle, tensor=tensor)
 
 
 def _empty(leaf: Leaf) -> Any:
@@ -277,46 +288,14 @@ def stand_in(x: Any) -> Any:
     return x
 
 
+def is_unknown(x: Any) -> bool:
+    """Whether `x` is a list or tuple whose length only the graph knows."""
+    return isinstance(stand_in(x), TensorList)
+
+
 def become(items: list[Any], contents: TensorList) -> None:
     """Make a Python list stand for `contents`."""
     items[:] = [contents]
-
-
-def change(items: list[Any], method: str, args: tuple[Any, ...]) -> Any:
-    """A mutating method of a list that stands for a TensorList: `append`, `extend`, `pop`, `__setitem__`, `clear`."""
-    contents: TensorList = items[0]
-    if method not in _CHANGES:
-        refuse(f"`list.{method}` of a list of symbolic length", error=NotImplementedError)
-    items[0], result = _CHANGES[method](contents, *args)
-    return result
-
-
-def _extend(contents: TensorList, added: Any) -> tuple[TensorList, None]:
-    from autoimport.operators.access import iterate
-
-    for item in list(iterate(added)):
-        contents = contents.append(item)
-    return contents, None
-
-
-def _pop(contents: TensorList, index: Any = -1) -> tuple[TensorList, Any]:
-    if index != -1:
-        refuse("`list.pop` in the middle of a list of symbolic length", error=NotImplementedError)
-    return contents.pop()
-
-
-_CHANGES: dict[str, Callable[..., tuple[TensorList, Any]]] = {
-    "append": lambda contents, item: (contents.append(item), None),
-    "extend": _extend,
-    "pop": _pop,
-    "__setitem__": lambda contents, key, item: (contents.set_item(key, item), None),
-    "clear": lambda contents: (TensorList(contents.structure, [_empty(x) for x in _leaves(contents)]), None),
-}
-
-
-def _leaves(contents: TensorList) -> list[Leaf]:
-    leaves: list[Leaf] = tf.nest.flatten(contents.structure)
-    return leaves
 
 
 def set_element_type(items: Any, dtype: Any, shape: Any = None) -> None:

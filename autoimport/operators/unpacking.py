@@ -28,6 +28,8 @@ def unpack(value: Any, before: int, after: int | None) -> tuple[Any, ...]:
     value = stand_in(value)
     if isinstance(value, MaybeNone):
         value = value.resolve()
+    if isinstance(value, TensorList):
+        return _of_unknown(value, before, after)
     if is_symbolic(value) and after is None:
         return tuple(_rows(value, before))
     if isinstance(value, tuple) and type(value) is not tuple:
@@ -39,6 +41,18 @@ def unpack(value: Any, before: int, after: int | None) -> tuple[Any, ...]:
             raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(found)})")
         return found
     return _exactly(items, before)
+
+
+def _of_unknown(value: TensorList, before: int, after: int | None) -> tuple[Any, ...]:
+    """The items of a list of symbolic length; a starred target gets the one item that stands for all of its own."""
+    count, fixed = value.count(), before + (after or 0)
+    wrong = tf.not_equal(count, fixed) if after is None else count < fixed
+    count = fail_if(wrong, f"wrong number of values to unpack (expected {fixed})", count)
+    first = [value.at(tf.constant(i)) for i in range(before)]
+    if after is None:
+        return tuple(first)
+    rest = TensorList(value.structure, value.permuted(tf.range(before, count - after)).handles)
+    return *first, rest, *(value.at(count - after + i) for i in range(after))
 
 
 def _exactly(items: Any, count: int) -> tuple[Any, ...]:
@@ -68,8 +82,6 @@ def _rows(value: Any, count: int) -> Any:
                 refuse("a tensor of unknown rank is unpacked")
             tensor = _checked(tensor, count)
             return tf.unstack(tensor, num=count)
-    if isinstance(value, TensorList):
-        value = value.items()
     return _exactly(iterate(value), count)
 
 

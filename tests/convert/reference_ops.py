@@ -179,6 +179,14 @@ def iterate(value: Any) -> Any:
     return value
 
 
+def spread(value: Any) -> Any:
+    return value
+
+
+def spliced(display: Any) -> Any:
+    return display
+
+
 def each(source: Any, step: Callable[..., Any], parts: int | None = None) -> Any:
     for item in source:
         yield from step(item) if parts is None else step(*_taken_apart(item, parts))

@@ -49,5 +49,7 @@ def test_a_list_of_symbolic_length_is_joined() -> None:
 
     joined, values = in_function(fn, tf.constant(1))
     assert (joined.tolist(), values.tolist()) == ([1, 2], [1])
-    with pytest.raises(NotImplementedError, match="symbolic length"):
-        in_function(lambda x: ops.binary("*", [TensorList.of([x], x)], 2) and x, tf.constant(1))
+    doubled = in_function(lambda x: ops.stack(ops.binary("*", [TensorList.of([x], x)], 2)), tf.constant(1))
+    assert doubled.tolist() == [1, 1]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        in_function(lambda x: ops.binary("*", [TensorList.of([x], x)], "a") and x, tf.constant(1))

@@ -20,6 +20,12 @@ def f(dec):
         pass
     ops.forbid('import')
     import os
+>>> show(calls, '''
+... def f(a, b):
+...     return [*a, b]
+... ''')
+def f(a, b):
+    return ops.spliced([*ops.spread(a), b])
 """
 
 from __future__ import annotations
@@ -53,6 +59,17 @@ class _Calls(Pass):
             for key, value in zip(node.keys, node.values, strict=True)
         ]
         return node
+
+    def visit_List(self, node: Any) -> Any:
+        self.generic_visit(node)
+        stars = [element for element in node.elts if isinstance(element, gast.Starred)]
+        if not stars or not isinstance(node.ctx, gast.Load):
+            return node
+        for star in stars:
+            star.value.func.attr = "spread"  # instead of "iterate"
+        return place(op("spliced", node), node)
+
+    visit_Tuple = visit_List
 
     def visit_Starred(self, node: gast.Starred) -> Any:
         self.generic_visit(node)
