@@ -254,6 +254,11 @@ def made(hosts: Hosts, code: str, value: Any, text: str) -> Any:
     raise Unstageable(f"makes a {type(value).__name__} of a numpy array")
 
 
+def vector(hosts: Hosts, items: list[Any] | tuple[Any, ...], dtype: Any) -> Any:
+    """The input for numbers of which some are known before each launch only, as TensorFlow would convert the list."""
+    return hosts.converted(_code(hosts, items), _value(items), dtype)
+
+
 def _value(arg: Any) -> Any:
     """The value of an argument in the call that is traced; an array so that nothing can change it."""
     if type(arg) is Host:

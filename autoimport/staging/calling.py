@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autoimport.operators import calls, numpy_values, observer
@@ -24,7 +25,17 @@ from autoimport.operators.errors import MakesVariables, Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.tensor_arrays import changed
 from autoimport.operators.text import Text
-from autoimport.staging import array_reads, declared, gradients, handed, sizes, special_methods, tf_internals, trust
+from autoimport.staging import (
+    array_reads,
+    declared,
+    gradients,
+    handed,
+    sizes,
+    special_methods,
+    tf_internals,
+    trust,
+    whole_lists,
+)
 from autoimport.staging.arrays import (
     Array,
     Method,
@@ -34,6 +45,7 @@ from autoimport.staging.arrays import (
     is_known,
     is_numpy_function,
     require_no_warning,
+    vector,
 )
 from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import converted, gated, harmless
@@ -62,8 +74,12 @@ def _converts_array(fn: Any, args: tuple[Any, ...]) -> bool:
 
 def _is_known_tensor(value: Any) -> bool:
     if type(value) in {list, tuple}:
-        return involves_host(value) and all(type(item) in {Host, int, float} for item in value)
+        return involves_host(value) and all(map(_is_known_number, value))
     return type(value) in {Host, Array}
+
+
+def _is_known_number(value: Any) -> bool:
+    return type(value) in {Host, int, float} or (type(value) is Array and isinstance(value.value, np.generic))
 
 
 def _keeps_container(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
@@ -102,6 +118,10 @@ class Caller:
             raise Unstageable(f"calls {fn.__qualname__}, which is declared effectful")
         if kind == declared.PURE:
             return self._pure(fn, args, kwargs)
+        if args and type(args[0]) is list:
+            found = whole_lists.call(self._reader, fn, args, kwargs)
+            if found is not None:
+                return found[0]
         if fn is tf.constant or fn is tf.convert_to_tensor or is_numpy_function(fn):
             args = tuple(map(self._seen, args))
         if args and (fn is tf.constant or fn is tf.convert_to_tensor) and _is_known_tensor(args[0]):
@@ -174,7 +194,7 @@ class Caller:
         if type(value) is Host:
             return self._reader.hosts.tensor(value, dtype)
         if type(value) in {list, tuple}:
-            return self._reader.hosts.vector(value, dtype)
+            return vector(self._reader.hosts, value, dtype)
         return value.__tf_tensor__(dtype)
 
     def _seen(self, value: Any) -> Any:
@@ -402,7 +422,7 @@ class Caller:
         if type(value) in {list, tuple}:
             has_host = any(type(item) is Host for item in value)
             if takes_tensors and has_host and all(type(item) in {Host, int, float} for item in value):
-                return self._reader.hosts.vector(value, None)
+                return vector(self._reader.hosts, value, None)
             return type(value)(self.export(item, takes_tensors) for item in value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*(self.export(item, takes_tensors) for item in value))

@@ -82,15 +82,10 @@ class Hosts:
 
     def tensor(self, host: Any, dtype: Any, convert: Callable[..., Any] = tf.constant) -> Any:
         """The input by which the graph gets a host value, converted before each launch as TensorFlow converts it."""
-        return self._tensor(host.code, host.value, dtype, convert)
+        return self.converted(host.code, host.value, dtype, convert)
 
-    def vector(self, items: list[Any] | tuple[Any, ...], dtype: Any) -> Any:
-        """The input for a list of numbers of which some are host values, as TensorFlow would convert the list."""
-        values = [item.value if isinstance(item, Host) else item for item in items]
-        code = "[" + ", ".join(self.code(item) for item in items) + "]"
-        return self._tensor(code, values, dtype)
-
-    def _tensor(self, code: str, value: Any, dtype: Any, convert: Callable[..., Any] = tf.constant) -> Any:
+    def converted(self, code: str, value: Any, dtype: Any, convert: Callable[..., Any] = tf.constant) -> Any:
+        """The input for what `code` computes before each launch, `value` now."""
         found = self._inputs.get((code, dtype))
         if found is None:
             with tf.init_scope():

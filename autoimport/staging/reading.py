@@ -25,7 +25,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numpy_values import NumpyMethod
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.staging import datasets, special_methods, tf_internals, trust
-from autoimport.staging.arrays import Array, made, warnings_as_errors
+from autoimport.staging.arrays import Array
 from autoimport.staging.host import Hosts
 from autoimport.staging.library_state import LibraryStates
 from autoimport.staging.ours import gated, harmless, stored_names
@@ -540,7 +540,11 @@ class Reader:
         if len(obj) > MOST_ITEMS:
             raise Unstageable(f"walks over {source.text}, which has {len(obj)} items")
         if isinstance(obj, (list, tuple)):
-            self.builder.require(source, f"len({{v}}) == {len(obj)}", f"had {len(obj)} items")
+            length = _length(source)
+            self.seen[length.text], self.seen_at[length.text] = len(obj), length
+            self.builder.require_that(
+                f"{self.builder.value(length)} == {len(obj)}", f"{source.text} had {len(obj)} items"
+            )
             return [self.wrap(value, self.item_source(source, index)) for index, value in enumerate(obj)]
         if isinstance(obj, dict):
             keys = tuple(obj)
@@ -561,28 +565,19 @@ class Reader:
 
     def size(self, obj: Any, source: Source) -> Any:
         """How many items are in what is at `source`: a host value, where that has changed before."""
-        return self.wrap(len(obj), source.child("len({parent})", f"len({source.text})"))
+        return self.wrap(len(obj), _length(source))
 
-    def fold(self, fn: Callable[[Any], Any], items: list[Any]) -> tuple[Any] | None:
-        """`fn(items)` for an old list of numbers, computed before each launch, in a tuple; else None.
+    def changes_length(self, source: Source) -> bool:
+        """Whether the list at `source` has had another length in another call."""
+        return _length(source).text in self._changing.numbers
 
-        The list may be longer at each call, and its numbers others.
-        """
-        source = self.source_of(items)
-        if source is None or not _are_numbers(items) or self._touched(items):
-            return None
-        builder, text = self.builder, f"{fn.__name__}({source.text})"
-        try:
-            value = fn(items)
-        except ArithmeticError as error:
-            raise Unstageable(f"computes {text}, and Python says: {type(error).__name__}: {error}") from None
-        builder.require(source, f"{builder.constant(_are_numbers)}({{v}})", "held numbers")
-        builder.within = builder.constant(warnings_as_errors)
-        code = builder.compute(f"{builder.constant(fn)}({builder.value(source)})")
-        builder.require_that(
-            f"{code}.__class__ is {builder.constant(type(value))}", f"{text} was a {type(value).__name__}"
-        )
-        return (made(self.hosts, code, value, text),)
+    def note_unbounded(self, source: Source, rank: int, axis: int) -> None:
+        """The tensor of this rank at `source` has another size along `axis` from call to call."""
+        self._changing.shapes.setdefault(source.text, tuple(index == axis for index in range(rank)))
+
+    def is_untouched(self, obj: Any) -> bool:
+        """Whether the trace has not changed an old object so far."""
+        return not self._touched(obj)
 
     def truth(self, obj: Any) -> bool:
         """`bool(obj)` of a builtin container."""
@@ -628,13 +623,9 @@ def _name_of(source: Source) -> str:
     return source.text.rpartition(".")[2]
 
 
-def _are_numbers(items: list[Any]) -> bool:
-    """Whether there is something, all of Python's or numpy's own numbers."""
-    return bool(items) and all(map(_is_number, set(map(type, items))))
-
-
-def _is_number(kind: type) -> bool:
-    return kind in (int, float) or (issubclass(kind, np.number) and kind.__module__ == "numpy")
+def _length(source: Source) -> Source:
+    """Where the length of the container at `source` is."""
+    return source.child("len({parent})", f"len({source.text})")
 
 
 def _braces(text: str) -> str:

@@ -185,16 +185,20 @@ class GuardBuilder:
         return space["check"]  # type: ignore[no-any-return]
 
     def reader(self, sources: dict[str, Source]) -> Callable[..., dict[str, Any]]:
-        """A function like the check that only reads the values of `sources`, by text; empty where it cannot.
+        """A function like the check that only reads the values of `sources`, by text, as far as they are still there.
 
         It is compiled when it is first called: not for most graphs.
         """
 
         @functools.cache
         def compiled() -> Callable[..., dict[str, Any]]:
-            values = ", ".join(f"{text!r}: {self.value(source)}" for text, source in sources.items())
-            body = "\n        ".join([*self._reads, f"return {{{values}}}"])
-            text = f"def read(g, c, a):\n    try:\n        {body}\n{_OTHERWISE}        return {{}}\n"
+            texts = {f"{self.value(source)} = ": text for text, source in sources.items()}
+            lines = ["def read(g, c, a):", "    found = {}"]
+            for read in self._reads:
+                text = texts.get(read[: read.index("= ") + 2])
+                lines += ["    try:", f"        {'' if text is None else f'found[{text!r}] = '}{read}"]
+                lines += [_OTHERWISE.rstrip()]
+            text = "\n".join([*lines, "    return found"])
             space = {**self.constants, "raised": handlers.has_raised}
             exec(compile(text, "<autoimport guard>", "exec"), space)
             return space["read"]  # type: ignore[no-any-return]

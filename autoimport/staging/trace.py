@@ -36,6 +36,7 @@ from autoimport.staging import (
     texts,
     tf_internals,
     trust,
+    whole_lists,
 )
 from autoimport.staging.arrays import Array, warnings_as_errors
 from autoimport.staging.calling import Caller
@@ -287,7 +288,7 @@ class Trace(observer.Observer):
         return Logged(self.log, "item", Entry(holder, at, name, before, log.set_item))
 
     def folds(self, fn: Callable[[Any], Any], items: Any) -> tuple[Any] | None:
-        return self.reader.fold(fn, items)
+        return whole_lists.fold(self.reader, fn, items)
 
     def logs(self, obj: Any, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any] | None:
         return self._mutations.change(obj, method, args, kwargs)
