@@ -40,7 +40,8 @@ class Function:
       pauses: line of its first `yield` or `await`.
       frame_calls: calls of what looks at the caller's frame, as (name, line).
       is_doubtful: it contains something that may have no graph form; only making one can tell.
-      stored: names of the attributes and globals that it stores, but for what `__init__` does.
+      stored: names of the attributes and globals that it stores, but for what `__init__` does, and keys of items, as
+        `['name']`.
       code: CPython's code object, with untrue line numbers; None if it never runs (in the annotation of a local).
       start: position of the first instruction of its body.
     """
@@ -292,6 +293,12 @@ class _Finder:
             fn.stored.add(mangle(node.attr, self.class_name))
         self.visit(node.value)
 
+    def visit_subscript(self, node: ast.Subscript) -> None:
+        fn, key = self.function, node.slice
+        if fn is not None and type(node.ctx) is ast.Store and type(key) is ast.Constant and type(key.value) is str:
+            fn.stored.add(f"[{key.value!r}]")
+        self.visit_fields(node)
+
     def visit_walrus(self, node: ast.NamedExpr) -> None:
         self.doubt()
         self.visit_fields(node)
@@ -359,6 +366,7 @@ _SPECIAL: dict[type, Any] = {
     **dict.fromkeys(_COMPREHENSIONS, _Finder.visit_comprehension),
     ast.Global: _Finder.visit_global,
     ast.Attribute: _Finder.visit_attribute,
+    ast.Subscript: _Finder.visit_subscript,
     ast.NamedExpr: _Finder.visit_walrus,
     ast.Try: _Finder.visit_try,
     getattr(ast, "TryStar", ast.Try): _Finder.visit_try,  # since Python 3.11

@@ -22,7 +22,7 @@ class Forms:
 
     Attributes:
       source, path, is_main: as for `convert_module`.
-      stored: names of the attributes and globals that its functions store, counters most of them.
+      stored: names of the attributes, globals and items that its functions store, counters most of them.
       made: what has been made so far, by site.
       reasons: why a form has turned out to be impossible, and on which line, by site.
       keep: called at `close` with the forms, if more have been made; it may put them in a cache.

@@ -357,6 +357,16 @@ class Mind:
             self._leave_eager(reason, line)
             return
         site.reason, site.reason_line = reason, line
+        if site.kind == "function" and line is not None:
+            self._hurry_parts(line)
+
+    def _hurry_parts(self, line: int) -> None:
+        """What stands in front of the line at which a trace failed has been built: its regions need not wait."""
+        facts = self._site.facts
+        for site in self._site.module.sites:
+            is_part = site.kind == "region" and site.facts.name == facts.name and _encloses(facts, site.facts)
+            if is_part and site.mind is not None and site.facts.end_line < line <= facts.end_line:
+                site.mind._policy.hurry()
 
     def _bailed(self, specialisation: Specialisation) -> bool:
         if specialisation.bailed is not None and self._policy.another_bail():

@@ -66,6 +66,11 @@ class Policy:
         wait = max(self._wait, self._usual_wait) if is_rare or launches > TRACE_COST else self._wait
         return self._waited > wait and self.failures < MOST_FAILURES
 
+    def hurry(self) -> None:
+        """The next call is worth a trace, unless there has been one: what it would hold is known to be possible."""
+        if self._fixed is None and not self._specialisations and not self.failures:
+            self._wait = min(self._wait, self._waited)
+
     def patience(self, callers_calls: int, in_long_loop: bool) -> int:
         """How many calls within one call of a caller to leave eager for the caller's sake.
 

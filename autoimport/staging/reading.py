@@ -619,8 +619,9 @@ class Reader:
 
 
 def _name_of(source: Source) -> str:
-    """The attribute or global at the end of a source."""
-    return source.text.rpartition(".")[2]
+    """The attribute, global or item at the end of a source."""
+    text = source.text
+    return text[text.rindex("[") :] if text.endswith("']") else text.rpartition(".")[2]
 
 
 def _length(source: Source) -> Source:

@@ -249,6 +249,8 @@ class A:
         self.count += 1
         other.__hidden = 2
         (other.first, [other.second]) = g()
+        other["frames"] += other["read"] + other.items["more"]
+        other.items["total"], other[0], other[g], {}["in"].out["x.y"] = g()
     def h(self):
         global total
         total = self.read
@@ -260,9 +262,8 @@ for x in data:
 def g(y):
     for local in y: inner += local
 """
-    assert ("_A__hidden", "count", "first", "second", "seen", "step", "steps", "total", "x") == convert_module(
-        source, "m.py"
-    ).forms.stored
+    names = ("_A__hidden", "count", "first", "second", "seen", "step", "steps", "total", "x")
+    assert ("['frames']", "['total']", "['x.y']", *names) == convert_module(source, "m.py").forms.stored
 
 
 def test_asserts_are_in_no_form_under_python_o() -> None:

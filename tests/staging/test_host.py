@@ -243,6 +243,23 @@ def test_two_counters_that_depend_on_each_other() -> None:
     )
 
 
+def test_counters_in_a_dict_are_read_at_each_call() -> None:
+    ran = same(
+        """
+        def f(x, d):
+            d["n"] += 1
+            d["most"] = max(d["most"], int(tf.reduce_max(x)))
+            d["sizes.all"] = d["sizes.all"] + 2
+            return x * d["n"] + d["fixed"]
+        def main():
+            d = {"n": 0, "most": 1, "fixed": 3, "sizes.all": 1}
+            for i in range(6): show(f(tf.ones(2) * i, d), d)
+        """,
+        f="graph",
+    )
+    assert ran.sites["f"].traces == 1
+
+
 def test_a_running_mean_and_the_best_so_far() -> None:
     same(
         """

@@ -323,6 +323,32 @@ def test_a_function_whose_part_is_a_graph_is_not_traced_again() -> None:
     assert region.graph_calls >= 6
 
 
+def test_a_part_that_a_failed_trace_has_built_does_not_wait() -> None:
+    program = """
+    import zlib
+    def walk(x):
+        total = tf.constant(0.0)
+        for i in tf.range(200):
+            total = tf.tanh(total + x * 0.5) * 0.25 - tf.sin(total)
+        return total, zlib.crc32(str(float(total)).encode())
+    def main():
+        for _ in map(show, map(walk, tf.unstack(tf.range(6.0)))): pass
+    """
+    ours = same(program, stage_after=None)
+    site = ours.sites["walk"]
+    (region,) = [each for each in site.module.sites if each.kind == "region" and each.facts.name == site.facts.name]
+    assert (1, 1, 4) == (site.traces, region.traces, region.graph_calls)
+
+
+def test_what_failed_before_is_not_hurried(reckoning: None) -> None:
+    site = Policy(has_loop=True)
+    site.hurry()
+    assert site.wants_trace()
+    site.another_failure()
+    site.hurry()
+    assert first_trace(site) == policy.TRACE_COST_WITH_LOOP + 1
+
+
 def test_branches_and_loops_are_not_built_for_longer_than_the_program_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     program = """
     def grow(x):
