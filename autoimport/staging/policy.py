@@ -24,6 +24,8 @@ UNKNOWN_OPERATIONS = 1_500
 NODES = 3
 # A trace that failed is made once more when eager calls have cost ten times as much.
 CAUTION = 10
+# Calls without a graph are rare where so many launches lie between two of them.
+RARE = 4
 MOST_SPECIALISATIONS = 8
 MOST_FAILURES = 2
 MOST_BAILS = 5
@@ -63,7 +65,7 @@ class Policy:
         `launches`: how many calls since the last one without a graph have had one.
         """
         self._waited += 1
-        wait = max(self._wait, self._usual_wait) if is_rare or launches > TRACE_COST else self._wait
+        wait = max(self._wait, self._usual_wait) if is_rare or launches >= RARE else self._wait
         return self._waited > wait and self.failures < MOST_FAILURES
 
     def hurry(self) -> None:

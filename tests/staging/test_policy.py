@@ -129,7 +129,7 @@ def test_what_happens_now_and_then_waits_as_long_as_a_first_graph(reckoning: Non
     site = Policy(has_loop=False)
     first_trace(site)
     site.another_specialisation()
-    asked = [site.wants_trace(policy.TRACE_COST + 1) for _ in range(policy.TRACE_COST + 1)]
+    asked = [site.wants_trace(policy.RARE) for _ in range(policy.TRACE_COST + 1)]
     assert asked == [False] * policy.TRACE_COST + [True]
 
 
