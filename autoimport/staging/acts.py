@@ -18,8 +18,9 @@ from autoimport.operators import text
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numpy_values import Later
 from autoimport.staging import texts
+from autoimport.staging.guarding import class_attribute
 from autoimport.staging.ours import gated
-from autoimport.staging.reading import Reader, class_attribute
+from autoimport.staging.reading import Reader
 from autoimport.staging.sources import Source
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -17,8 +17,9 @@ from autoimport.operators.calls import call
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Number
 from autoimport.operators.undefined import MaybeUndefined
+from autoimport.staging.guarding import SCALARS
 from autoimport.staging.log import MISSING, Held, Log
-from autoimport.staging.reading import SCALARS, Reader
+from autoimport.staging.reading import Reader
 from autoimport.staging.sources import Source
 
 # Methods that change their object whatever is in it, and tell nothing about it.

@@ -11,8 +11,8 @@ import types
 from typing import Any
 
 from autoimport.staging import trust
+from autoimport.staging.guarding import class_attribute
 from autoimport.staging.ours import harmless
-from autoimport.staging.reading import class_attribute
 
 
 def attributes(value: Any) -> dict[str, Any] | None:

@@ -24,10 +24,11 @@ from autoimport.operators.text import Text, Verbatim
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined
 from autoimport.staging import objects, trust
 from autoimport.staging.arrays import Array
+from autoimport.staging.guarding import SCALARS
 from autoimport.staging.host import Host
 from autoimport.staging.launch import Build
 from autoimport.staging.log import Held
-from autoimport.staging.reading import SCALARS, Reader
+from autoimport.staging.reading import Reader
 from autoimport.staging.sources import Source
 from autoimport.staging.values import Shape
 

@@ -11,8 +11,9 @@ from autoimport.operators import heap
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Known, Number
 from autoimport.staging import tf_internals, trust
+from autoimport.staging.guarding import SCALARS, class_attribute
 from autoimport.staging.ours import harmless
-from autoimport.staging.reading import SCALARS, Reader, class_attribute
+from autoimport.staging.reading import Reader
 from autoimport.staging.sources import Source
 
 # Setters of the libraries that do no more than assign a variable: part of the graph, as in tf.function.

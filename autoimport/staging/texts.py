@@ -17,8 +17,9 @@ import tensorflow as tf
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.text import Text, Verbatim, verbatim
 from autoimport.staging.arrays import Array
+from autoimport.staging.guarding import class_attribute
 from autoimport.staging.ours import gated, harmless
-from autoimport.staging.reading import Reader, class_attribute
+from autoimport.staging.reading import Reader
 from autoimport.staging.values import Shape
 
 Call = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -16,7 +16,8 @@ import tensorflow as tf
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import tf_internals
 from autoimport.staging.arrays import is_numpy_function, made, warnings_as_errors
-from autoimport.staging.reading import SCALARS, Reader
+from autoimport.staging.guarding import SCALARS
+from autoimport.staging.reading import Reader
 
 # Functions of TensorFlow that make one tensor of a list.
 _CONSTANTS = frozenset({*SCALARS, tf.DType})
