@@ -28,7 +28,7 @@ from autoimport.operators.arithmetic import binary
 from autoimport.operators.asserts import assert_, raise_
 from autoimport.operators.calls import call
 from autoimport.operators.comparisons import chain, eq, in_, is_, is_not, ne, not_in
-from autoimport.operators.comprehensions import each, listed, one, when
+from autoimport.operators.comprehensions import each, kept, listed, one, when
 from autoimport.operators.conditionals import if_, if_exp
 from autoimport.operators.formatting import format_, fstring, mod
 from autoimport.operators.list_methods import spliced, spread
@@ -75,6 +75,7 @@ __all__ = [
     "is_not",
     "item",
     "iterate",
+    "kept",
     "listed",
     "mapping",
     "mod",

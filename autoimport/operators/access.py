@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from autoimport.operators import heap, indexing, lists, observer
 from autoimport.operators.checks import refuse
+from autoimport.operators.iterators import before_advance
 from autoimport.operators.mutation import before_mutation, is_mutable
 from autoimport.operators.streams import Each
 from autoimport.operators.symbolic import is_symbolic
@@ -245,6 +246,7 @@ def iterate(obj: Any) -> Any:
         obj = lists.stand_in(obj)
     if is_symbolic(obj):
         return indexing.items(obj)
+    before_advance(obj, heap.body())
     trace = observer.current()
     return obj if trace is None or type(obj) is Each else trace.iterate(obj)
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import BuiltinMethodType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import tensorflow as tf
 
 from autoimport.operators import (
     dataclass_functions,
+    heap,
+    iterators,
     list_methods,
     lists,
     math_functions,
@@ -72,10 +81,11 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         return either.each(lambda part: call(fn, *_replaced(args, either, part), **_replaced(kwargs, either, part)))
     known = _OPERATORS.get(id(fn))
     takes_streams = fn in python_builtins.OF_STREAMS if known is not None else _is_extend(fn)
+    takes_items = not isinstance(fn, (FunctionType, MethodType)) or _is_library(fn)
     if not takes_streams:
-        args = tuple(iter(arg) if type(arg) is Each else arg for arg in args)
+        args = tuple(arg.given(takes_items) if type(arg) is Each else arg for arg in args)
     if known is not None:
-        return known[1](*args, **kwargs)
+        return iterators.made(known[1](*args, **kwargs), heap.body())
     if type(fn) is NumpyMethod:
         return fn(*args, **kwargs)
     getter = operator_functions.GETTERS.get(type(fn))
@@ -85,6 +95,7 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(fn.__get__(args[0]), *args[1:], **kwargs)  # `list.append(items, x)`
     if type(fn) in {BuiltinMethodType, MethodWrapperType}:
         owner = fn.__self__
+        iterators.before_advance(owner, heap.body())
         if is_mutable(owner):
             if fn.__name__ in MUTATING:
                 return _mutate(fn, owner, args, kwargs)
@@ -105,11 +116,16 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         known = _OF_LISTS.get(id(fn))
         if known is not None:
             return known[1](*args, **kwargs)
+    if takes_items and heap.in_symbolic_body():
+        for arg in (*args, *kwargs.values()):
+            iterators.before_advance(arg, heap.body())
     trace = observer.current()
     if trace is not None:
-        return trace.call(fn, args, kwargs)
-    # AutoGraph would convert what our converted code calls, opted in or not.
-    return (observer.convert_on_demand(fn) if in_graph() else fn)(*args, **kwargs)
+        result = trace.call(fn, args, kwargs)
+    else:
+        # AutoGraph would convert what our converted code calls, opted in or not.
+        result = (observer.convert_on_demand(fn) if in_graph() else fn)(*args, **kwargs)
+    return iterators.made(result, heap.body())
 
 
 def _is_extend(fn: Any) -> bool:

@@ -11,12 +11,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import copies, lists, logic, observer
+from autoimport.operators import copies, heap, lists, logic, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.arithmetic import binary
 from autoimport.operators.checks import refuse
+from autoimport.operators.iterators import before_advance
 from autoimport.operators.numbers import Known, Number
 from autoimport.operators.ranges import SymbolicRange
+from autoimport.operators.streams import Each, One
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.text import Text, equal
 from autoimport.operators.undefined import MaybeNone
@@ -166,6 +168,10 @@ def in_(x: Any, container: Any) -> Any:
         return _in_symbolic(x, container)
     if type(container) in {list, tuple}:
         return _in_sequence(x, iterate(container))
+    if isinstance(container, Each):
+        from autoimport.operators.folds import any_  # which compares by way of this module
+
+        return any_(Each(container, lambda item: One(item is x or eq(item, x))))
     if type(container) is range and is_symbolic(x):
         return _in_range(x, container)
     return _contains(container, x)
@@ -181,6 +187,7 @@ def _contains(container: Any, x: Any) -> Any:
         from autoimport.operators.calls import call
 
         return logic.not_(logic.not_(call(MethodType(type(container).__contains__, container), x)))
+    before_advance(container, heap.body())
     trace = observer.current()
     if trace is None or type(container) in _SCALARS or type(container) is range:
         return x in container

@@ -16,6 +16,7 @@ import tensorflow as tf
 from autoimport.operators import heap, lists, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.conditionals import Get, Set, if_
+from autoimport.operators.iterators import made
 from autoimport.operators.lists import Leaf, TensorList
 from autoimport.operators.logic import is_harmless, not_, python_truth
 from autoimport.operators.loops import for_
@@ -37,6 +38,14 @@ when = When
 def each(source: Any, step: Callable[..., Any], parts: int | None = None) -> Each:
     """`step(item)` for each item of `source`, or `step(*item)` where items are taken apart into `parts`."""
     return Each(source, step if parts is None else lambda item: step(*unpack(item, parts, None)), written=step)
+
+
+def kept(stream: Any) -> Any:
+    """A generator expression from which the program may take some items now, others then."""
+    if isinstance(stream, Each):
+        stream.is_shared = True
+        return stream
+    return made(stream, heap.body())
 
 
 def listed(stream: Each) -> list[Any]:

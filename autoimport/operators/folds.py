@@ -15,6 +15,7 @@ from autoimport.operators.arithmetic import binary, whole
 from autoimport.operators.checks import fail_if, negation, refuse
 from autoimport.operators.comprehensions import Sink, collect, described, has_known_length, push
 from autoimport.operators.conditionals import known_holders
+from autoimport.operators.iterators import leave
 from autoimport.operators.lists import Leaf, TensorList, stand_in
 from autoimport.operators.loops import for_
 from autoimport.operators.loops_over import is_stream, stream
@@ -221,7 +222,18 @@ def _truths(iterable: Any, reduce: Callable[[Any], Any], *, stops_at: bool) -> A
             built = built or _operations()
         elif logic.python_truth(item) is stops_at:
             return stops_at
-    return Number(bool, reduce(tf.stack(unknown))) if unknown else not stops_at
+    if not unknown:
+        return not stops_at
+    if not _is_of_containers(source):
+        leave()  # where Python stops only the graph knows
+    return Number(bool, reduce(tf.stack(unknown)))
+
+
+def _is_of_containers(source: Any) -> bool:
+    """Whether nobody else can take items from where these come from."""
+    if isinstance(source, Each):
+        return not source.is_shared and _is_of_containers(source.source)
+    return is_symbolic(source) or isinstance(source, (list, tuple, dict, set, frozenset, range))
 
 
 def _next_without_effects(items: Iterator[Any]) -> Any:

@@ -7,6 +7,7 @@ branch the conditional asks for the changed places, undoes them, and writes each
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import copies, observer
+from autoimport.operators import copies, iterators, observer
 from autoimport.operators.numbers import DTYPES, Number
 from autoimport.operators.symbolic import is_symbolic
 
@@ -133,11 +134,15 @@ class Container(Place):
         return f"a {type(self.holder).__name__} changed in place"
 
 
+_numbers = itertools.count(1)
+
+
 class Journal:
     """What was changed since it was opened: each place with the value it had."""
 
     def __init__(self) -> None:
         self.before: dict[Place, Any] = {}
+        self.number = next(_numbers)
         self.graph = tf.compat.v1.get_default_graph()
 
     def record(self, place: Place) -> None:
@@ -174,6 +179,11 @@ class _State(threading.local):
 
 
 _state = _State()
+
+
+def body() -> int:
+    """Which branch or body is being built in this thread, the innermost; 0 if none is."""
+    return _state.journals[-1].number if _state.journals else 0
 
 
 def depth() -> int:
@@ -336,6 +346,7 @@ def graph_finished() -> None:
         place.write(_settled(place.read(), old))
     _state.numbers.clear()
     copies.graph_finished()
+    iterators.graph_finished()
 
 
 def _settled(value: Any, old: Any) -> Any:

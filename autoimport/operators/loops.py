@@ -16,6 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import copies, heap, lists, observer
+from autoimport.operators.access import iterate
 from autoimport.operators.accumulators import is_accumulated, widened
 from autoimport.operators.checks import fail_if, negation, refuse
 from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
@@ -23,6 +24,7 @@ from autoimport.operators.driver import Driver
 from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
 from autoimport.operators.growing import known_length, plain_list
+from autoimport.operators.iterators import leave
 from autoimport.operators.logic import python_truth
 from autoimport.operators.loops_over import driver_from, driver_over, is_python_zip, python_items
 from autoimport.operators.plain_iterators import asks_nobody
@@ -97,6 +99,9 @@ def for_(
       get, set, names, n_out, options: as for `while_`.
     """
     iterable = lists.stand_in(iterable)
+    if isinstance(iterable, Each) and iterable.is_plain and iterable.is_fresh:
+        iterable.take(all_of_them=extra_test is None)
+        iterable = iterable.source
     if isinstance(iterable, Each) and iterable.is_fresh and (extra_test is None or not iterable.is_shared):
         from autoimport.operators.comprehensions import Sink, push
 
@@ -121,8 +126,7 @@ def for_(
             len(names),
         )
         return
-    trace = observer.current()
-    _python_for(iterable if trace is None else trace.iterate(iterable), extra_test, body, get, set, names, n_out)
+    _python_for(iterate(iterable), extra_test, body, get, set, names, n_out)
 
 
 def _run_over(driver: Driver | None, get: Get, set: Set, names: Sequence[str], n_out: int, options: Options) -> None:
@@ -165,7 +169,9 @@ def _python_for(
 def _leaves_at_a_tensor(items: Any) -> None:
     trace = observer.current()
     if trace is not None:
-        trace.effect(f"leaves a loop over a {type(items).__name__} by a tensor: its next step would run all the same")
+        name = "generator" if type(items) is Each else type(items).__name__
+        trace.effect(f"leaves a loop over a {name} by a tensor: its next step would run all the same")
+    leave()
 
 
 def _repeat() -> None:

@@ -247,6 +247,8 @@ def stream(iterable: Any) -> Source:
     walk = walk_over(iterable)
     if walk is not None:
         return walk.source()
+    if isinstance(iterable, (SymbolicEnumerate, SymbolicZip, SymbolicMap, SymbolicFilter)):
+        iterable.use()
     if isinstance(iterable, SymbolicEnumerate):
         return _joined([SymbolicRange(*map(Number.of, (0, 2**62, 1))), iterable.iterable], iterable.start)
     if isinstance(iterable, SymbolicZip):

@@ -13,11 +13,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import access, folds, observer, sorting
+from autoimport.operators import access, folds, heap, observer, sorting
 from autoimport.operators.access import iterate
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.comprehensions import collect, described
 from autoimport.operators.conversions import to_bool, to_float, to_int
+from autoimport.operators.iterators import before_advance
 from autoimport.operators.lists import TensorList, TensorTuple, stand_in
 from autoimport.operators.logic import python_truth
 from autoimport.operators.loops_over import is_stream
@@ -94,17 +95,32 @@ def _bound(x: Any) -> Number:
     raise TypeError(f"{name!r} object cannot be interpreted as an integer")
 
 
+def _once(symbolic: Any) -> Any:
+    """An iterator, from which items can be taken once; over datasets `stream` looks for that."""
+    return symbolic if is_stream(symbolic) else Each(symbolic, One, is_shared=True)
+
+
+def _lent(iterable: Any) -> Any:
+    """What another iterator takes its items from."""
+    if isinstance(iterable, Each) and iterable.is_plain and iterable.is_fresh:
+        iterable.take(all_of_them=False)
+        return iterable.source
+    return stand_in(iterable)
+
+
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
     """`enumerate(iterable, start)`."""
-    if is_symbolic(stand_in(iterable)) or is_symbolic(start):
-        return SymbolicEnumerate(stand_in(iterable), start)
+    iterable = _lent(iterable)
+    if is_symbolic(iterable) or is_symbolic(start):
+        return _once(SymbolicEnumerate(iterable, start))
     return enumerate(iterate(iterable), start)
 
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     """`zip(*iterables)`."""
-    if any(is_symbolic(stand_in(iterable)) for iterable in iterables):
-        return SymbolicZip(tuple(stand_in(iterable) for iterable in iterables), strict)
+    iterables = tuple(map(_lent, iterables))
+    if any(map(is_symbolic, iterables)):
+        return _once(SymbolicZip(iterables, strict))
     return zip(*(iterate(iterable) for iterable in iterables), strict=strict)
 
 
@@ -112,7 +128,7 @@ def reversed_(x: Any, /) -> Any:
     """`reversed(x)`."""
     x = stand_in(x)
     if is_symbolic(x):
-        return SymbolicReversed(x)
+        return _once(SymbolicReversed(x))
     return reversed(list(iterate(x))) if isinstance(x, (list, tuple)) else plain_call(reversed, x)
 
 
@@ -145,6 +161,8 @@ def iter_(x: Any, /, *sentinel: Any) -> Any:
     x = stand_in(x)
     if sentinel or (is_symbolic(x) and isinstance(x, (tf.data.Dataset, tf.data.Iterator))):
         return plain_call(iter, x, *sentinel)
+    if isinstance(x, Each):
+        return x
     return iter(iterate(x))
 
 
@@ -157,6 +175,7 @@ def next_(iterator: Any, /, *default: Any) -> Any:
         return if_exp(optional.has_value(), optional.get_value, lambda: default[0])
     if isinstance(iterator, Each) and not iterator.is_shared:
         return _first(iterator, *default)
+    before_advance(iterator, heap.body())
     trace = observer.current()
     if trace is not None:
         trace.mutate(iterator, "next")

@@ -67,9 +67,21 @@ def part(bounds: Any) -> Any:
     return SymbolicRange(start, stop, step, has_items=True)
 
 
+class _Iterator:
+    """What gives its items once."""
+
+    is_used = False
+
+    def use(self) -> None:
+        """The items of a dataset are taken."""
+        if self.is_used:
+            refuse("an iterator over a dataset is used again", "make another one")
+        self.is_used = True
+
+
 @symbolic.register
-@dataclass(frozen=True, eq=False)
-class SymbolicEnumerate:
+@dataclass(eq=False)
+class SymbolicEnumerate(_Iterator):
     """`enumerate(iterable, start)` over a symbolic iterable; items are (int, item)."""
 
     iterable: Any
@@ -81,8 +93,8 @@ class SymbolicEnumerate:
 
 
 @symbolic.register
-@dataclass(frozen=True, eq=False)
-class SymbolicZip:
+@dataclass(eq=False)
+class SymbolicZip(_Iterator):
     """`zip(*iterables)` of which one at least is symbolic; it ends with the shortest."""
 
     iterables: tuple[Any, ...]
@@ -106,8 +118,8 @@ class SymbolicReversed:
 
 
 @symbolic.register
-@dataclass(frozen=True, eq=False)
-class SymbolicMap:
+@dataclass(eq=False)
+class SymbolicMap(_Iterator):
     """`map(fn, *iterables)` of which one at least is a dataset, an iterator, or made of one."""
 
     fn: Any
@@ -115,8 +127,8 @@ class SymbolicMap:
 
 
 @symbolic.register
-@dataclass(frozen=True, eq=False)
-class SymbolicFilter:
+@dataclass(eq=False)
+class SymbolicFilter(_Iterator):
     """`filter(fn, iterable)` over a dataset, an iterator, or what is made of one."""
 
     fn: Any

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autoimport.operators import heap, observer
-from autoimport.operators.checks import refuse
+from autoimport.operators import heap, iterators
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Each:
       written: of a comprehension, the lambda that tells what comes of an item.
     """
 
-    __slots__ = ("_depth", "_items", "is_shared", "source", "step", "written")
+    __slots__ = ("_is_left", "_items", "_made", "is_shared", "source", "step", "written")
 
     def __init__(
         self,
@@ -54,36 +53,61 @@ class Each:
         self.is_shared = is_shared
         self.written = written
         self._items: Iterator[Any] | None = None
-        self._depth = heap.depth()
+        self._made = iterators.now(heap.body())
+        self._is_left = False
 
     @property
     def is_fresh(self) -> bool:
         """Whether nobody has taken an item from the iterator."""
-        return self._items is None
+        return self._items is None and not self._is_left
 
-    def take(self) -> None:
-        """All items are taken from the description."""
+    @property
+    def is_plain(self) -> bool:
+        """Whether these are the items of `zip`, `enumerate` or `reversed` over something symbolic, as they are."""
+        return self.step is One
+
+    def given(self, takes_items: bool) -> Any:
+        """What a function is given that takes all items, or else may do anything with them."""
+        if takes_items:
+            return iter(self)
+        self.is_shared = True
+        return self
+
+    def take(self, *, all_of_them: bool = True) -> None:
+        """The items are taken from the description; how many, only the graph may know."""
         self._check()
-        self._items = iter(())
+        if all_of_them:
+            self._items = _nothing()
+        else:
+            self._is_left = True
 
     def _check(self) -> None:
-        if observer.current() is not None and heap.depth() != self._depth:
-            refuse("an iterator is used up in a branch or loop of the graph that it was not made in")
+        iterators.require_there(self._made, heap.body())
+        if self._is_left:
+            iterators.refuse_left()
 
     def __iter__(self) -> Iterator[Any]:
+        self._check()
         if self._items is None:
-            self._check()
             self._items = _pulled(self)
         return self._items
 
     def __next__(self) -> Any:
         return next(iter(self))
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("close", "send", "throw"):
+            return getattr(iter(self), name)
+        raise AttributeError(name)
+
 
 def flat(part: Each, *, takes_all: bool) -> Each:
     """The same items, of a description whose source is none itself."""
-    while isinstance(part.source, Each) and part.source.is_fresh and (takes_all or not part.source.is_shared):
-        part.source.take()
+    while isinstance(part.source, Each) and part.source.is_fresh:
+        source = part.source
+        if not takes_all and source.is_shared and not source.is_plain:
+            break
+        source.take(all_of_them=takes_all)
         part = _bound(part.source, part.step)
     return part
 
@@ -95,6 +119,10 @@ def _bound(part: Any, step: Callable[[Any], Any]) -> Any:
     if type(part) is When:
         return When(part.condition, lambda: _bound(part.then(), step))
     return Each(part.source, lambda item: _bound(part.step(item), step))
+
+
+def _nothing() -> Iterator[Any]:
+    yield from ()
 
 
 def _pulled(part: Any) -> Iterator[Any]:

@@ -20,6 +20,7 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.heap import MISSING
 from autoimport.operators.numbers import Number
 from autoimport.operators.numpy_values import Later, NumpyValue
+from autoimport.operators.streams import Each
 from autoimport.operators.text import Text, Verbatim
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined
 from autoimport.staging import objects, trust
@@ -194,6 +195,8 @@ class ResultPlan:
 
     def _new(self, value: Any) -> Build:
         cls = type(value)
+        if cls is Each:
+            raise Unstageable("returns a new iterator, which a graph cannot hand over", "return a list")
         if cls in {dict, collections.OrderedDict}:
             items = [(key, self.plan(item)) for key, item in value.items()]
             return lambda old, new: cls((key, build(old, new)) for key, build in items)

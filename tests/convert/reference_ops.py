@@ -179,6 +179,10 @@ def iterate(value: Any) -> Any:
     return value
 
 
+def kept(stream: Any) -> Any:
+    return stream
+
+
 def spread(value: Any) -> Any:
     return value
 

@@ -126,8 +126,8 @@ def test_iterables_over_tensors_stay_symbolic_for_loops_and_unroll_in_comprehens
     def fn(x: Any) -> Any:
         numbered, pairs = call(enumerate, x), call(zip, x, [10, 20])
         if not tf.executing_eagerly():
-            assert isinstance(numbered, SymbolicEnumerate)
-            assert isinstance(pairs, SymbolicZip)
+            assert isinstance(numbered.source, SymbolicEnumerate)
+            assert isinstance(pairs.source, SymbolicZip)
         return [i * y for i, y in ops.iterate(numbered)], [a + b for a, b in ops.iterate(pairs)]
 
     assert same(fn, tf.constant([3, 4])) == ([0, 4], [13, 24])

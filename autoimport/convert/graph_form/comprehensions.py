@@ -1,8 +1,8 @@
 """Comprehensions, subjects and conditions of `match` -> the same, over operators that know symbolic values.
 
-A list comprehension, and a generator expression that is handed to a call or a loop, becomes a description of its items.
-One with a starred target, a walrus, or a function that keeps its targets' names, a set or dict, and any other generator
-expression keep Python's form.
+A list comprehension or a generator expression becomes a description of its items; `kept`, unless it is handed to a call
+or a loop and so taken from in one place. One with a starred target, a walrus, or a function that keeps its targets'
+names, a set and a dict keep Python's form.
 
 >>> show(comprehensions, '''
 ... def f(xs, ys):
@@ -44,6 +44,12 @@ class _Comprehensions(Pass):
                 self.stream(arg) if isinstance(arg, gast.GeneratorExp) and _fits(arg) else arg for arg in node.args
             ]
         return self.generic_visit(node)
+
+    def visit_GeneratorExp(self, node: gast.GeneratorExp) -> Any:
+        """One that the program may keep, and take items from as it likes."""
+        if _fits(node):
+            return self.visit(place(op("kept", self.stream(node)), node))
+        return place(op("kept", self.generic_visit(node)), node)
 
     def stream(self, node: Any) -> gast.AST:
         """The description of a comprehension's items; its parts are still to be visited."""
