@@ -1,8 +1,9 @@
 """Lists, dicts and objects among the items of a list of symbolic length -> which of them are no longer themselves.
 
 The graph keeps what such an item holds, not the object: one that was put in and one that is taken out are copies, where
-Python has one object. Nobody can tell as long as no copy is changed or compared by identity, which gives up here, and
-no two of them are handed out together, which `hand_out` looks for.
+Python has one object. So is what a condition chooses, if one of the two is older than the trace: that one others know.
+Nobody can tell as long as no copy is changed or compared by identity, which gives up here, and no two of them are
+handed out together, nor one that others know, which `hand_out` looks for.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class _State(threading.local):
       puts: how many items that can be changed have gone into such lists.
       are_shared: one object is in such lists twice, or comes from outside.
       are_carried: a copy has left a branch or loop, as the value of a variable.
+      stand_ins: by id, what may be one older than the trace in an iteration of a loop.
     """
 
     def __init__(self) -> None:
@@ -32,6 +34,7 @@ class _State(threading.local):
         self.puts = 0
         self.are_shared = False
         self.are_carried = False
+        self.stand_ins: dict[int, Any] = {}
 
 
 _state = _State()
@@ -73,6 +76,21 @@ def carried(obj: Any) -> None:
     """`obj` stands for one that has been put into such a list, or taken out."""
     _state.are_carried = True
     _add([obj])
+
+
+def are_merged(*objects: Any) -> bool:
+    """Whether what stands for one of two objects is a copy: one of them is older than the trace, so others know it."""
+    is_copied = any(is_changeable(obj) and (id(obj) in _state.stand_ins or _is_old(obj)) for obj in objects)
+    _state.are_shared |= is_copied
+    return is_copied
+
+
+def stands_in(obj: Any, start: Any) -> bool:
+    """Whether `start`, with which a loop starts, is older than the trace; `obj` is in its place in an iteration."""
+    if not (is_changeable(start) and _is_old(start)):
+        return False
+    _state.stand_ins[id(obj)] = obj
+    return True
 
 
 def _add(parts: Iterable[Any]) -> None:
@@ -140,8 +158,8 @@ def before_identity(x: Any, y: Any) -> None:
 
 def _refuse(obj: Any, what: str) -> None:
     refuse(
-        f"a {type(obj).__name__} {what} that is an item of a list whose length only the graph knows",
-        "put a changed copy into the list instead",
+        f"a {type(obj).__name__} {what} that is an item of a list whose length only the graph knows, or one of two",
+        "make a changed copy instead",
     )
 
 
@@ -150,7 +168,7 @@ def hand_out(obj: Any, others: set[int]) -> None:
     others.add(_state.copies[id(obj)][1] if is_copy(obj) else -id(obj))
     if _state.are_shared or len(others) > 1:
         raise Unstageable(
-            "hands out two lists, dicts or objects that may be one: they are items of lists of symbolic length"
+            "hands out lists, dicts or objects that may be one: items of lists of symbolic length, or one of two"
         )
 
 

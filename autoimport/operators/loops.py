@@ -230,6 +230,9 @@ def run(
     except BaseException:
         set(before)
         raise
+    trace = observer.current()
+    if trace is not None and loop.replaced and not driver.is_sure:
+        trace.bail_if(negation(driver.more(*driver.start)), "a loop has no iteration, and leaves what was made outside")
     tensors = iter(outputs)
     values = [loop.outcome(k, node.build(tensors)) for k, node in enumerate(loop.nodes)]
     set(tuple(values[: len(names)]))
@@ -303,6 +306,7 @@ class _Loop:
     puts: int = 0
     is_first: bool = True
     given: frozenset[int] = frozenset()  # what every iteration gives a value, and there is one
+    replaced: frozenset[int] = frozenset()  # what is older than the trace, and every iteration puts something new for
 
     def build(self) -> list[Any]:
         """Try until an iteration ends with the types that it started with; the tensors after the loop."""
@@ -415,6 +419,7 @@ class _Loop:
         flat = iter(tensors)
         values = [node.build(flat) for node in self.nodes]
         outside, inner = self.get(), self._inner_containers(values)
+        old = self._old(values)
         self.set(tuple(values[: len(self.names)]))
         for place, value in zip(self.places, values[len(self.names) :], strict=True):
             journal.record(place)
@@ -427,8 +432,14 @@ class _Loop:
                 refuse("a loop changes in place what is in a list, dict or object that it carries")
         ends = [capture(value) for value in self.get()]
         ends += [capture(place.read()) for place in self.places]
+        self.replaced = frozenset(k for k in old if _is_new(ends[k], values[k]))
         changes = heap.graph_changes(journal)
         return following, ends, {place: capture(value) for place, value in changes.items() if place not in self.places}
+
+    def _old(self, stand_ins: list[Any]) -> list[int]:
+        """Which variables and places the loop starts with what is older than the trace in."""
+        starts = [*self.get(), *(place.read() for place in self.places)]
+        return [k for k, pair in enumerate(zip(stand_ins, starts, strict=True)) if copies.stands_in(*pair)]
 
     def _inner_containers(self, stand_ins: list[Any]) -> dict[int, Any]:
         """What is in the containers that stand in for others in the body."""
@@ -496,6 +507,11 @@ class _Loop:
             raise _Peel(mismatch_error(str(place), mismatch, _WHERE)) from None
         _keep_apart(unifier, str(place))
         return start
+
+
+def _is_new(end: Node, stand_in: Any) -> bool:
+    """Whether an iteration ends with a list, dict or object that it has made."""
+    return end.kind == "container" and end.value is not None and end.value is not stand_in and not end.is_a_copy()
 
 
 def _keep_apart(unifier: Unifier, name: str) -> None:

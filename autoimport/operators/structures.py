@@ -15,6 +15,7 @@ import tensorflow as tf
 from autoimport.operators import copies, observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.either import Either
+from autoimport.operators.errors import Unstageable
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import TensorList, TensorTuple
 from autoimport.operators.number_arithmetic import FAR
@@ -42,7 +43,7 @@ class Node:
       label: what two nodes of that kind must agree on: the number's kind, the type specification of a composite,
         the item structure of a list's symbolic items, type and keys of a container, class and name of a maybe.
       value: the object itself, where it is one.
-      copied: whether a container that is no such object any more was in a list of symbolic length, or from one.
+      copied: whether a container that is no such object any more is only a copy of one: see `copies`.
     """
 
     kind: str
@@ -154,7 +155,11 @@ def capture(value: Any) -> Node:
     keys = _container_keys(value)
     if keys is None:
         return Node("constant", value=value)
-    return Node("container", (type(value), keys), value, tuple(capture(item) for item in _items(value, keys)))
+    try:
+        items = _items(value, keys)
+    except Unstageable:  # older than the trace, and changed in it or long: only itself can stand for it
+        return Node("constant", value=value)
+    return Node("container", (type(value), keys), value, tuple(map(capture, items)))
 
 
 def promote(node: Node) -> Node:
@@ -249,6 +254,12 @@ def _container_keys(value: Any) -> tuple[Any, ...] | None:
 
 
 def _items(value: Any, keys: tuple[Any, ...]) -> list[Any]:
+    """What is in a container; of one that is older than a trace of ours, as the trace reads it."""
+    trace = observer.current()
+    if type(value) is list:
+        return list(value if trace is None else trace.iterate(value))
+    if type(value) is dict and trace is not None:
+        return [trace.read_item(value, key) for key in trace.iterate(value)]
     if isinstance(value, (list, tuple)):
         return list(value)
     if type(value) is Text:
@@ -257,7 +268,9 @@ def _items(value: Any, keys: tuple[Any, ...]) -> list[Any]:
         return [value.tensor]
     if type(value) is Later:
         return [value.fn, value.example, *value.args]
-    return [value[key] if isinstance(value, dict) else getattr(value, key) for key in keys]
+    if isinstance(value, dict):
+        return list(value.values())
+    return [getattr(value, key) if trace is None else trace.read_attr(value, key) for key in keys]
 
 
 def build_container(label: tuple[type, tuple[Any, ...]], children: list[Any]) -> Any:

@@ -128,11 +128,12 @@ class Unifier:
         )
 
     def _containers(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
+        copied = left.is_a_copy() or right.is_a_copy() or (self.identity and copies.are_merged(left.value, right.value))
         if _is_list(left) and _is_list(right) and (left.label != right.label or has_items(left) != has_items(right)):
-            return _as_items(left, right)
+            a, b = _as_items(left, right)
+            return dataclasses.replace(a, copied=copied), dataclasses.replace(b, copied=copied)
         if left.label != right.label:
             raise Mismatch(describe(left), describe(right))
-        copied = left.is_a_copy() or right.is_a_copy()
         pairs = [
             self.unify(f"{name}[{key!r}]", a, b)
             for key, a, b in zip(left.label[1], left.children, right.children, strict=True)

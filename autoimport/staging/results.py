@@ -67,6 +67,8 @@ class ResultPlan:
             return self.old(value.source)
         if type(value) is Verbatim:
             return lambda old, new: value
+        if type(value) is list and copies.is_copy(value):
+            copies.hand_out(value, self._copies)
         value = lists.stand_in(value)
         if isinstance(value, lists.TensorList):
             if next(copies.changeable(value.structure), None) is not None:

@@ -124,14 +124,15 @@ def _work(asked: argparse.Namespace, numbers: list[int], answers: Connection) ->
 
 
 def _keep(program: Program, path: Path) -> None:
-    """Write a program down, as small as it can be made."""
+    """Write a program down, then as small as it can be made: TensorFlow ends some of what is left by a signal."""
 
     def differs(source: str) -> bool:
         return bool(compare(Program(source, program.is_main)).difference)
 
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# is_main={program.is_main}\n{program.source}")
     source = shrink(program.source, differs)
     difference = compare(Program(source, program.is_main)).difference
-    path.parent.mkdir(parents=True, exist_ok=True)
     noted = "\n".join(f"# {line}" for line in difference.splitlines())
     path.write_text(f"# is_main={program.is_main}\n{source}\n\n{noted}\n")
 

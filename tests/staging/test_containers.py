@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.staging.programs import same
@@ -292,4 +294,76 @@ def test_a_container_is_itself_behind_a_branch_that_changes_it() -> None:
             for v in (1.0, 2.0, 3.0, 1.0): attempt(f, tf.ones(2) * v)
         """,
         f="graph",
+    )
+
+
+# Of a list or dict that is older than the call and one made in it: what is in them is read at each call.
+ONE_OF_TWO = {
+    "one of two lists": "return (a if x > 2 else b)[0] * 2",
+    "one of two dicts": "return (c if x > 2 else {'k': x})['k'] * 2",
+    "what lies deeper": "return (d if x > 2 else [[x], x])[0][0] * 2",
+    "in a tuple": """
+    e = (a, x)
+    if x > 2: e = ([x, x], x * 2)
+    return e[0][0] * e[1]""",
+    "in a loop that may keep it": """
+    for y in x + tf.range(2.):
+        new = [a[0] + y, a[1]]
+        if y > 3: a = new
+    return a[0] * 2""",
+    "replaced by each iteration": """
+    for y in x + tf.range(2.): a = [a[0] + y, a[1]]
+    return a""",
+    "replaced by iterations, if there are any": """
+    for y in tf.range(x): a = [a[0] + y, a[1]]
+    return a""",
+    "made in the call": """
+    e = [x, x]
+    if x > 2: e = [x + 1, x * 2]
+    return e""",
+}
+# Where it is handed out or changed, it has to be the one that others know.
+ITSELF = {
+    "given back": "return a if x > 2 else b",
+    "given back by a loop": """
+    for y in x + tf.range(2.):
+        if y > 3: a = [y, y]
+    return a""",
+    "of another length": "return a if x > 2 else [x]",
+    "stored to an attribute": """
+    if x > 2: box.held = [x]
+    return x""",
+    "stored to a global": """
+    global held
+    if x > 2: held = {'k': x}
+    return x""",
+    "stored at two places": """
+    global held
+    if x > 2: held = box.held = [x]
+    return x""",
+    "changed": """
+    e = a if x > 2 else b
+    e.append(x)
+    return x""",
+    "compared": "return 1. if (a if x > 2 else b) is a else 2.",
+}
+
+
+@pytest.mark.parametrize(("body", "state"), [*((body, "graph") for body in ONE_OF_TWO.values()),
+                                             *((body, "eager") for body in ITSELF.values())],
+                         ids=[*ONE_OF_TWO, *ITSELF])  # fmt: skip
+def test_one_of_two_containers(body: str, state: str) -> None:
+    same(
+        f"""
+class Box: held = [0.5]
+box, held = Box(), {{"k": 0.5}}
+def f(x, a, b, c, d):
+{textwrap.indent(textwrap.dedent(body), "    ")}
+def main():
+    a, b, c, d = [tf.constant(0.), 1.], [tf.constant(0.), 2.], {{"k": tf.constant(0.)}}, [[tf.constant(0.)], 1.]
+    for i, v in enumerate((1., 3., 2., 4., 1., 5., 0.)):
+        a[0], b[0], c["k"], d[0][0] = (tf.constant(10. * i + k) for k in range(4))
+        show(f(tf.constant(v), a, b, c, d), a, b, held, box.held)
+""",
+        f=state,
     )
