@@ -204,10 +204,70 @@ def alternatives_that_bind(n, x):
             return v * 2
 
 
-def test_alternatives_that_bind_names_are_matched_by_python() -> None:
-    for n in (0, 1):
+def test_alternatives_that_bind_names() -> None:
+    for n in (0, 1, tf.constant(0), tf.constant(1)):
         check(alternatives_that_bind, (n, X), session=True)
-    check(alternatives_that_bind, (tf.constant(0), X), staged=False, function=TypeError)
+
+
+def alternatives_in_shapes(n, x):
+    match {"point": Point(n, (x, 1)), "more": [x, n]}:
+        case {"point": Point(0, (v, _)) | Point(1, [v, 1]), "more": [_, 0 | 1]}:
+            return v * 1.0
+        case {"point": Point(y=(v, 1)), "more": [_, 2] | [_]} | {"point": Point(y=[v])}:
+            return v * 5.0
+        case {"more": [v, *_] | (v, _)}:
+            return v * 7.0
+
+
+def alternatives_with_a_guard(n, x):
+    v = x * 100.0
+    match (n, x):
+        case (0, v) | (1, v) if v > 0:
+            return v
+        case ((1 | 2 as k), v) | (k, v, _):
+            return v * 3.0 + tf.cast(k, v.dtype)
+    return v
+
+
+def alternatives_with_a_name_for_all(n, x):
+    match [n, x]:
+        case ([0, v] | [1, v]) as whole:
+            return v, len(whole)
+        case whole:
+            return whole[1] * 2.0, len(whole)
+
+
+def alternatives_in_order(n, x):
+    match (n, n * 2):
+        case (v, 2) | (_, v) if v > 1:
+            return v
+        case (v, _) | v:
+            return v - 10
+
+
+def alternatives_in_a_loop(n, x):
+    total = x * 0
+    for i in tf.range(n):
+        match (i, x):
+            case (0, v) | (2, v):
+                total = total + v
+            case (_, v):
+                total = total + v * 10
+    return total
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        alternatives_in_shapes,
+        alternatives_with_a_guard,
+        alternatives_with_a_name_for_all,
+        alternatives_in_order,
+        alternatives_in_a_loop,
+    ],
+)
+def test_alternatives_may_be_anywhere(fn: Callable[..., Any]) -> None:
+    check(fn, *[(tf.constant(n), x) for n in range(4) for x in (X, -X)])
 
 
 def wrong_class(x):

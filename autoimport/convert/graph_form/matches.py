@@ -1,7 +1,8 @@
 """`match` -> a chain of `if`, so that what a pattern compares may be known to the graph only.
 
-In: a function. Out: the same without `match`, but for those with an or-pattern that binds names. `ops.take_apart` finds
-the shape of a pattern in the subject and gives the values at its leaves, which are compared and bound one by one.
+In: a function. Out: the same without `match`, but for those with very many alternatives that bind names.
+`ops.take_apart` finds the shape of a pattern in the subject and gives the values at its leaves, which are compared and
+bound one by one. Of alternatives that bind names the first one that matches sets a flag.
 
 >>> show(matches, '''
 ... def f(p):
@@ -26,11 +27,34 @@ def f(p):
             if found_1 is not None:
                 y = found_1[0]
                 return y
+>>> show(matches, '''
+... def f(p):
+...     match p:
+...         case [1, x] | [x]:
+...             return x
+... ''')
+def f(p):
+    subject = p
+    matched = False
+    found = ops.take_apart(subject, ops.Items(None, None))
+    if found is not None and found[0] == 1:
+        x = found[1]
+        matched = True
+    else:
+        found_1 = ops.take_apart(subject, ops.Items(None))
+        if found_1 is not None:
+            x = found_1[0]
+            matched = True
+    if matched:
+        return x
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import gast
@@ -39,6 +63,9 @@ from autoimport.convert import names as naming
 from autoimport.convert.graph_form.build import assign, constant, if_, load, op, place, store
 from autoimport.convert.graph_form.walk import Pass
 from autoimport.convert.trees import walk
+
+# A case with more alternatives that bind names, all in all, is left to Python's `match`.
+_MOST_WAYS = 64
 
 
 class _Matches(Pass):
@@ -51,7 +78,7 @@ class _Matches(Pass):
     def visit_Match(self, node: gast.Match) -> Any:
         for case in node.cases:
             case.body = self.body(case.body)
-        if any(_binds_in_alternative(case.pattern) for case in node.cases):
+        if any(_ways(case.pattern) > _MOST_WAYS for case in node.cases):
             return node
         subject = self.fresh("subject")
         return [place(assign(subject, node.subject), node.subject), *self.chain(node.cases, load(subject))]
@@ -60,6 +87,8 @@ class _Matches(Pass):
         """The cases from the first of `cases` on."""
         if not cases:
             return []
+        if _ways(cases[0].pattern) > 1:
+            return self.alternatives(cases, subject)
         case, pattern = cases[0], _Pattern(subject)
         shape = pattern.shape(case.pattern)
         statements: list[gast.AST] = []
@@ -87,6 +116,19 @@ class _Matches(Pass):
             return [*statements, *body]
         test = tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
         return [*statements, place(if_(test, body, self.chain(cases[1:], subject)), case.pattern)]
+
+    def alternatives(self, cases: list[gast.match_case], subject: gast.AST) -> list[gast.AST]:
+        """The same where the first case has alternatives that bind names."""
+        case, matched = cases[0], self.fresh("matched")
+        ways = [gast.match_case(way, None, [assign(matched, constant(True))]) for way in _expanded(case.pattern)]
+        test: gast.AST = load(matched)
+        if case.guard is not None:
+            test = gast.BoolOp(gast.And(), [test, case.guard])
+        return [
+            place(assign(matched, constant(False)), case.pattern),
+            *(place(statement, case.pattern) for statement in self.chain(ways, subject)),
+            place(if_(test, case.body, self.chain(cases[1:], subject)), case.pattern),
+        ]
 
 
 class _Pattern:
@@ -183,9 +225,32 @@ def _is_not_none(value: gast.AST) -> gast.Compare:
     return gast.Compare(value, [gast.IsNot()], [constant(None)])
 
 
-def _binds_in_alternative(pattern: gast.AST) -> bool:
-    alternatives = (part for part in walk(pattern) if isinstance(part, gast.MatchOr))
-    return any(naming.bound_by(part) for each in alternatives for part in walk(each))
+def _binds(pattern: gast.AST) -> bool:
+    return any(naming.bound_by(part) for part in walk(pattern))
+
+
+def _parts(pattern: Any) -> list[gast.AST]:
+    """The patterns in a pattern, one level down, in the order in which they match."""
+    inner = [] if getattr(pattern, "pattern", None) is None else [pattern.pattern]
+    return [*inner, *getattr(pattern, "patterns", []), *getattr(pattern, "kwd_patterns", [])]
+
+
+def _ways(pattern: gast.AST) -> int:
+    """How many patterns without alternatives that bind names say the same as this one."""
+    ways = list(map(_ways, _parts(pattern)))
+    return sum(ways) if isinstance(pattern, gast.MatchOr) and _binds(pattern) else math.prod(ways)
+
+
+def _expanded(pattern: Any) -> Iterator[gast.AST]:
+    """Those patterns, in the order in which Python tries them."""
+    if isinstance(pattern, gast.MatchOr) and _binds(pattern):
+        for part in pattern.patterns:
+            yield from _expanded(part)
+        return
+    parts = _parts(pattern)
+    for ways in itertools.product(*map(_expanded, parts)):
+        # What is compared is in a place of its own in each of them.
+        yield copy.deepcopy(pattern, {id(part): copy.deepcopy(way) for part, way in zip(parts, ways, strict=True)})
 
 
 def matches(fn: gast.FunctionDef, fresh: naming.Fresh) -> gast.FunctionDef:
