@@ -90,7 +90,8 @@ class Hosts:
         if found is None:
             with tf.init_scope():
                 example = convert(value, dtype)
-            expression = f"{self.builder.constant(convert)}({code}, {self.builder.constant(example.dtype)})"
+            make = self.builder.constant(tf_internals.eager_tensor)
+            expression = f"{make}({code}, {self.builder.constant(example.dtype)})"
             found = self._inputs[code, dtype] = self._add_input(example.dtype, example.shape, expression)
         return found
 

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import compiled, gradients, handlers, randomness, registry, tf_internals, waiting
+from autoimport.staging import compiled, gradients, handlers, randomness, registry, tf_internals, tf_recording, waiting
 from autoimport.staging.sources import NO_TAPE, Changing, Check
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
@@ -208,7 +208,7 @@ class Specialisation:
     def _run(self, inputs: list[Any]) -> Any:
         waits = self.is_long and waiting.handles_signals()
         if tf_internals.recording():
-            return tf_internals.run_recorded(self.function, inputs, self._config, waiting.run if waits else None)
+            return tf_recording.run_recorded(self.function, inputs, self._config, waiting.run if waits else None)
         if waits:
             return waiting.run(tf_internals.cancellable(self._name, inputs, self._run_outputs, self._config))
         return tf_internals.run(self._name, inputs, self._run_outputs, self._config)

@@ -30,7 +30,7 @@ from tensorflow.python.ops import cond_v2, custom_gradient, gen_random_ops, whil
 from tensorflow.python.trackable import data_structures
 from tensorflow.python.util import traceback_utils
 
-from autoimport.staging.tf_operations import around_branches, calls_functions, quick_operations, sums_in_order
+from autoimport.staging.tf_operations import around_branches, calls_functions, quick_operations
 
 # Concrete values, symbolic values, graphs of functions.
 EagerTensor: Any = ops.EagerTensor
@@ -259,9 +259,9 @@ def set_seed_generator(generator: Any) -> None:
     _context._rng = generator
 
 
-def eager_tensor(values: list[int], dtype: Any) -> Any:
-    """A vector of integers, in a quarter of the time that `tf.constant` takes."""
-    return constant_op.convert_to_eager_tensor(values, _context, dtype)
+def eager_tensor(value: Any, dtype: Any) -> Any:
+    """A number, list or numpy array as `tf.constant` and `tf.convert_to_tensor` make it, in a quarter of the time."""
+    return constant_op.convert_to_eager_tensor(value, _context, dtype)
 
 
 def placeholder(graph: Any, dtype: Any, shape: Any) -> Any:
@@ -572,58 +572,3 @@ def cancellable(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes)
         return pywrap_tfe.TFE_Py_ExecuteCancelable(*first, cancellation._impl, outputs)
 
     return launch
-
-
-class _Configured(ConcreteFunction):  # type: ignore[misc]
-    """A concrete function that runs under a configuration of its own, and so do the functions of its gradients.
-
-    Tapes run those when nobody is there any more to say how; with the usual rewriter their last bits are not eager's.
-    """
-
-    _configuration: bytes
-
-    def _call_flat(self, *args: Any) -> Any:
-        before = _context.function_call_options
-        options = config_pb2.ConfigProto()
-        options.ParseFromString(self._configuration)
-        _context.function_call_options = context.FunctionCallOptions(config_proto=options)
-        try:
-            with sums_in_order():
-                return super()._call_flat(*args)
-        finally:
-            _context.function_call_options = before
-            for cache in (self._first_order_tape_functions, self._higher_order_tape_functions):
-                for made in cache.values():
-                    if made._backward is not None:
-                        _configure(made._backward, self._configuration)
-
-
-def _configure(function: Any, config: bytes) -> None:
-    function.__class__, function._configuration = _Configured, config
-
-
-def run_recorded(
-    function: Any, inputs: Sequence[Any], config: bytes, wait: Callable[[Callable[[Any], Any]], Any] | None
-) -> list[Any]:
-    """Launch a concrete function so that tapes and accumulators see it; `wait` makes its launch if there is one."""
-    _configure(function, config)
-    if wait is not None:
-        _hand_over_next_call(wait, config)
-    try:
-        return list(function._call_flat([], list(inputs)) or ())
-    finally:
-        if wait is not None:
-            vars(_context).pop("call_function", None)
-
-
-def _hand_over_next_call(wait: Callable[[Callable[[Any], Any]], Any], config: bytes) -> None:
-    """Have `wait` make the launch of the next function that this thread calls."""
-    thread = threading.get_ident()
-
-    def call_function(name: bytes, inputs: Sequence[Any], outputs: int) -> Any:
-        if threading.get_ident() != thread:
-            return type(_context).call_function(_context, name, inputs, outputs)
-        del _context.call_function
-        return wait(cancellable(name, inputs, outputs, config)) or None
-
-    _context.call_function = call_function

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import keras
 import numpy as np
@@ -17,7 +18,6 @@ import tensorflow as tf
 from keras.src.backend.common.stateless_scope import StatelessScope
 from keras.src.backend.common.variables import AutocastScope
 from tensorflow.core.config import flags
-from tensorflow.python.eager import context
 from tensorflow.python.framework import auto_control_deps, func_graph
 from tensorflow.python.util import tf_stack
 
@@ -367,57 +367,6 @@ def test_custom_gradients_of_a_function_are_forgotten_with_it_and_those_of_the_p
     assert len(set(names) - before) == 1
 
 
-@pytest.mark.parametrize("wait", [None, lambda launch: launch(tf_internals.Cancellation())])
-def test_a_recorded_run_is_seen_by_tapes(wait: Callable[..., object] | None) -> None:
-    inputs = []
-
-    def body():
-        inputs.append(tf_internals.placeholder(tf_internals.outermost_graph(), tf.float32, ()))
-        return [inputs[0] ** 2]
-
-    function = tf_internals.build_function("squares", __file__, body, inputs)
-    assert not tf_internals.recording()
-    x = tf.constant(3.0)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        assert tf_internals.recording()
-        (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG, wait)
-    assert (y.numpy(), tape.gradient(y, x).numpy()) == (9.0, 6.0)
-
-
-def test_the_gradient_of_a_recorded_run_is_computed_under_its_configuration(monkeypatch) -> None:
-    seen = []
-
-    def body():
-        inputs.append(tf_internals.placeholder(tf_internals.outermost_graph(), tf.float32, ()))
-        return [inputs[0] ** 3]
-
-    call = context.Context.call_function
-    monkeypatch.setattr(
-        context.Context,
-        "call_function",
-        lambda self, *args: seen.append(self.function_call_options.config_proto_serialized) or call(self, *args),
-    )
-    for persistent in (False, True):
-        inputs: list = []
-        function = tf_internals.build_function("cubes", __file__, body, inputs)
-        x = tf.constant(2.0)
-        with tf.GradientTape() as outer, tf.GradientTape(persistent=persistent) as tape:
-            outer.watch(x)
-            tape.watch(x)
-            (y,) = tf_internals.run_recorded(function, [x], tf_internals.EXACT_CONFIG, None)
-            slope = tape.gradient(y, x)
-        assert (slope.numpy(), outer.gradient(slope, x).numpy()) == (12.0, 12.0)
-    assert len(seen) >= 6
-    assert set(map(_rewriting, seen)) == {_rewriting(tf_internals.EXACT_CONFIG)}
-
-
-def _rewriting(configuration):
-    config = tf.compat.v1.ConfigProto()
-    config.ParseFromString(configuration)
-    return config.graph_options.rewrite_options.SerializeToString(deterministic=True)
-
-
 def test_a_launch_is_cancelled() -> None:
     inputs = []
 
@@ -566,9 +515,26 @@ def test_the_seed_generator_of_keras_is_known_once_there_is_one() -> None:
     assert isinstance(tf_internals.keras_seed_generator(), keras.random.SeedGenerator)
 
 
-def test_eager_tensors_are_made_of_integers() -> None:
-    made = tf_internals.eager_tensor([3, 2**40], tf.uint64)
-    assert (tf.uint64, [3, 2**40]) == (made.dtype, made.numpy().tolist())
+@pytest.mark.parametrize("value", [[3, 2], 5, 0.1, True, np.float64(0.1), np.arange(6.0).reshape(2, 3), np.int8(3)])
+@pytest.mark.parametrize("make", [tf.constant, tf.convert_to_tensor])
+def test_eager_tensors_are_made_as_tensorflow_makes_them(make: Any, value: Any) -> None:
+    for dtype in (make(value).dtype, tf.float32, tf.int64, tf.float16):
+        try:
+            expected = make(value, dtype)
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                tf_internals.eager_tensor(value, dtype)
+            continue
+        made = tf_internals.eager_tensor(value, dtype)
+        assert (made.dtype, made.device) == (expected.dtype, expected.device)
+        assert made.numpy().tobytes() == expected.numpy().tobytes()
+
+
+def test_an_eager_tensor_does_not_share_the_memory_of_an_array() -> None:
+    array = np.zeros(3)
+    made = tf_internals.eager_tensor(array, tf.float64)
+    array[0] = 1.0
+    assert made.numpy().tolist() == [0.0, 0.0, 0.0]
 
 
 def test_a_dataset_tells_what_it_is_made_of() -> None:

@@ -1,0 +1,161 @@
+"""A launch that gradient tapes may watch -> its outputs, and what the tapes need: the private names for that.
+
+TensorFlow builds a function that also gives what the gradient needs, and the function of the gradient, and calls both
+by way of `ConcreteFunction`; that takes several times as long as a small graph runs. Where one tape watches, which is
+the rule, the same two functions are executed by name here. All else (persistent tapes, tapes in tapes, accumulators,
+gradients that are no tensors) takes TensorFlow's own way.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.core.protobuf import config_pb2
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.eager import backprop_util, context, tape
+from tensorflow.python.framework import indexed_slices
+from tensorflow.python.ops import default_gradient, gradients_util
+
+from autoimport.staging import tf_internals
+
+_context = context.context()
+_first_order: int = gradients_util.POSSIBLE_GRADIENT_TYPES_FIRST_ORDER
+_none: int = gradients_util.POSSIBLE_GRADIENT_TYPES_NONE
+
+
+class _Configured(tf_internals.ConcreteFunction):  # type: ignore[misc]
+    """A concrete function that runs under a configuration of its own, and so do the functions of its gradients.
+
+    Tapes run those when nobody is there any more to say how; with the usual rewriter their last bits are not eager's.
+    """
+
+    _configuration: bytes
+    _pair: _Pair | None = None
+
+    def _call_flat(self, *args: Any) -> Any:
+        before = _context.function_call_options
+        options = config_pb2.ConfigProto()
+        options.ParseFromString(self._configuration)
+        _context.function_call_options = context.FunctionCallOptions(config_proto=options)
+        try:
+            return super()._call_flat(*args)
+        finally:
+            _context.function_call_options = before
+            for cache in (self._first_order_tape_functions, self._higher_order_tape_functions):
+                for made in cache.values():
+                    if made._backward is not None:
+                        _configure(made._backward, self._configuration)
+
+
+def _configure(function: Any, config: bytes) -> None:
+    function.__class__, function._configuration = _Configured, config
+
+
+def run_recorded(
+    function: Any, inputs: Sequence[Any], config: bytes, wait: Callable[[Callable[[Any], Any]], Any] | None
+) -> list[Any]:
+    """Launch a concrete function so that tapes and accumulators see it; `wait` makes its launch if there is one."""
+    if function.__class__ is not _Configured:
+        _configure(function, config)
+    if wait is None:
+        tape.variables_accessed(function.graph.variables)
+        if not pywrap_tfe.TFE_Py_PackJVPs(inputs)[0]:
+            watched = pywrap_tfe.TFE_Py_TapeSetPossibleGradientTypes(inputs)
+            if watched == _none:
+                return list(tf_internals.run(function.inference_fn.name, inputs, _results(function), config))
+            if watched == _first_order:
+                pair: _Pair = function._pair or _Pair(function, inputs)
+                function._pair = pair
+                if pair.is_plain:
+                    return pair.run(inputs)
+        return list(function._call_flat([], list(inputs)) or ())
+    _hand_over_next_call(wait, config)
+    try:
+        return list(function._call_flat([], list(inputs)) or ())
+    finally:
+        vars(_context).pop("call_function", None)
+
+
+def _results(function: Any) -> int:
+    """How many outputs a concrete function has; its graph has more once there is a function of the gradient."""
+    return len(function.inference_fn.function_type.flat_outputs)
+
+
+class _Pair:
+    """The two functions by which a concrete function runs below a single tape.
+
+    Attributes:
+      is_plain: all gradients are tensors of a known type or None, so that `run` will do.
+    """
+
+    def __init__(self, function: Any, inputs: Sequence[Any]) -> None:
+        self._config = function._configuration
+        functions = function._select_forward_and_backward_functions(list(inputs), _first_order, True)._functions
+        forward = functions.forward(list(inputs), [])
+        self._backward = backward = functions._backward
+        _configure(backward, self._config)
+        outputs = functions._forward_graph.outputs
+        self._name, self._label = forward.name, forward.cached_definition.signature.name
+        self._results, self._outputs = _results(function), len(outputs)
+        captured = backward.captured_inputs
+        places = {id(tensor): index for index, tensor in enumerate(outputs)}
+        # Of each tensor that the gradient needs, its place among the outputs; or itself, if it is none of them.
+        self._kept = [places.get(id(tensor), tensor) for tensor in captured]
+        # What it takes besides: the gradients of the first outputs that have one.
+        self._asked = backward.inputs[: len(backward.inputs) - len(captured)]
+        trainable = [index for index, tensor in enumerate(outputs) if backprop_util.IsTrainable(tensor)]
+        self._places = trainable[: len(self._asked)]
+        self._recorded = self._places[-1] + 1 if self._places else 0
+        self._gradients = backward.structured_outputs
+        self.is_plain = (
+            isinstance(self._gradients, (list, tuple))
+            and all(each is None or isinstance(each, tf.Tensor) for each in self._gradients)
+            and sum(each is not None for each in self._gradients) == len(backward.outputs) > 0
+            and len(self._places) == len(self._asked)
+            and not any(tensor.dtype == tf.variant for tensor in outputs)
+            and all(type(each) is int or isinstance(each, tf_internals.EagerTensor) for each in self._kept)
+        )
+
+    def run(self, inputs: Sequence[Any]) -> list[Any]:
+        """The results of one launch, after telling the tape."""
+        outputs: list[Any] = list(tf_internals.run(self._name, inputs, self._outputs, self._config))
+        kept = [outputs[each] if type(each) is int else each for each in self._kept]
+
+        def backward(*gradients: Any) -> list[Any]:
+            return self._run_backward(gradients, kept)
+
+        recorded = outputs[: self._recorded]
+        pywrap_tfe.TFE_Py_TapeSetRecordOperation(self._label, recorded, list(inputs), backward, None)
+        return outputs[: self._results]
+
+    def _run_backward(self, gradients: Sequence[Any], kept: list[Any]) -> list[Any]:
+        given = []
+        for place, asked in zip(self._places, self._asked, strict=True):
+            gradient = gradients[place]
+            if gradient is None:
+                gradient = tf.zeros(*default_gradient.shape_and_dtype(asked))
+            elif isinstance(gradient, indexed_slices.IndexedSlices):
+                gradient = tf.convert_to_tensor(gradient)
+            given.append(gradient)
+        function = self._backward
+        if tf_internals.recording():
+            return list(function._call_flat(given, kept))
+        name, outputs = function.inference_fn.name, len(function.outputs)
+        found = iter(tf_internals.run(name, [*given, *kept], outputs, self._config))
+        return [None if each is None else next(found) for each in self._gradients]
+
+
+def _hand_over_next_call(wait: Callable[[Callable[[Any], Any]], Any], config: bytes) -> None:
+    """Have `wait` make the launch of the next function that this thread calls."""
+    thread = threading.get_ident()
+
+    def call_function(name: bytes, inputs: Sequence[Any], outputs: int) -> Any:
+        if threading.get_ident() != thread:
+            return type(_context).call_function(_context, name, inputs, outputs)
+        del _context.call_function
+        return wait(tf_internals.cancellable(name, inputs, outputs, config)) or None
+
+    _context.call_function = call_function
