@@ -8,6 +8,7 @@ fresh containers, and arguments and old objects as themselves.
 from __future__ import annotations
 
 import collections
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -143,21 +144,12 @@ class ResultPlan:
         handles = [self._output(handle) for handle in contents.handles]
         structure, leaves = contents.structure, tf.nest.flatten(contents.structure)
 
-        def item(index: int, new: Sequence[Any]) -> Any:
-            parts = []
-            for leaf, handle in zip(leaves, handles, strict=True):
-                shape = leaf.shape.as_list() if leaf.shape.is_fully_defined() else -1
-                part = tf.raw_ops.TensorListGetItem(
-                    input_handle=new[handle], index=index, element_shape=shape, element_dtype=leaf.dtype
-                )
-                parts.append(part if leaf.kind is None else leaf.kind(part.numpy()))
-            return tf.nest.pack_sequence_as(structure, parts)
-
         cls: Any = tuple if isinstance(contents, lists.TensorTuple) else list
 
         def build(old: Sequence[Any], new: Sequence[Any]) -> Any:
             length = int(tf.raw_ops.TensorListLength(input_handle=new[handles[0]])) if handles else 0
-            return cls(item(index, new) for index in range(length))
+            columns = [_column(new[h], leaf, length) for h, leaf in zip(handles, leaves, strict=True)] if length else []
+            return cls(tf.nest.pack_sequence_as(structure, list(parts)) for parts in zip(*columns, strict=True))
 
         return build
 
@@ -218,6 +210,18 @@ class ResultPlan:
             raise Unstageable(f"returns a new {cls.__qualname__}, which a graph cannot hand over")
         attributes = [(name, self.plan(item)) for name, item in held.items()]
         return lambda old, new: objects.rebuild(cls, {name: build(old, new) for name, build in attributes})
+
+
+def _column(handle: Any, leaf: Any, length: int) -> list[Any]:
+    """What a tensor list holds, all at once where its items are of one shape."""
+    get = functools.partial(tf.raw_ops.TensorListGetItem, input_handle=handle, element_dtype=leaf.dtype)
+    if not leaf.shape.is_fully_defined():
+        column = [get(index=index, element_shape=-1) for index in range(length)]
+        return column if leaf.kind is None else [leaf.kind(part.numpy()) for part in column]
+    rows = tf.raw_ops.TensorListStack(
+        input_handle=handle, element_shape=leaf.shape.as_list(), element_dtype=leaf.dtype, num_elements=length
+    )
+    return list(tf.unstack(rows, num=length)) if leaf.kind is None else [leaf.kind(part) for part in rows.numpy()]
 
 
 class _Shared:
