@@ -104,6 +104,7 @@ class Specialisation:
 
     def __post_init__(self) -> None:
         self._name = self.function.inference_fn.name
+        self._has_loop = self.is_long
         self._run_outputs = self.outputs + len(self.loops)
         self.launches = registry.Launches()
         exact = tf_internals.EXACT_CONFIG_WITH_IDLE if self.has_idle else tf_internals.EXACT_CONFIG
@@ -212,6 +213,11 @@ class Specialisation:
         if waits:
             return waiting.run(tf_internals.cancellable(self._name, inputs, self._run_outputs, self._config))
         return tf_internals.run(self._name, inputs, self._run_outputs, self._config)
+
+    def note_time(self, was_long: bool) -> None:
+        """Note whether the last launch took long. The first one always does, and a loop may at any time."""
+        if not self._has_loop:
+            self.is_long = was_long and self.launches.count > 1
 
     def _eager(self, why: str | None) -> Any:
         self.bailed = why

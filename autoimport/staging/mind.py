@@ -134,8 +134,7 @@ class Mind:
         seconds = time.perf_counter() - start
         self._site.own_graph_calls += 1
         self._site.graph_ms += 1e3 * seconds
-        if seconds > _LONGEST_WAIT:
-            specialisation.is_long = True
+        specialisation.note_time(seconds > _LONGEST_WAIT)
         if seconds > _LONGEST_SILENCE and specialisation.prints:
             self._site.close("eager", "prints, and a launch takes so long that somebody may be waiting for it")
         results.stack.append(result)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
@@ -20,6 +20,8 @@ from tensorflow.python.framework import indexed_slices
 from tensorflow.python.ops import default_gradient, gradients_util
 
 from autoimport.staging import tf_internals
+
+Wait: TypeAlias = Callable[[Callable[[Any], Any]], Any] | None
 
 _context = context.context()
 _first_order: int = gradients_util.POSSIBLE_GRADIENT_TYPES_FIRST_ORDER
@@ -54,29 +56,33 @@ def _configure(function: Any, config: bytes) -> None:
     function.__class__, function._configuration = _Configured, config
 
 
-def run_recorded(
-    function: Any, inputs: Sequence[Any], config: bytes, wait: Callable[[Callable[[Any], Any]], Any] | None
-) -> list[Any]:
+def run_recorded(function: Any, inputs: Sequence[Any], config: bytes, wait: Wait) -> list[Any]:
     """Launch a concrete function so that tapes and accumulators see it; `wait` makes its launch if there is one."""
     if function.__class__ is not _Configured:
         _configure(function, config)
+    tape.variables_accessed(function.graph.variables)
+    if not pywrap_tfe.TFE_Py_PackJVPs(inputs)[0]:
+        watched = pywrap_tfe.TFE_Py_TapeSetPossibleGradientTypes(inputs)
+        if watched == _none:
+            return _run(function.inference_fn.name, inputs, _results(function), config, wait)
+        if watched == _first_order:
+            pair: _Pair = function._pair or _Pair(function, inputs)
+            function._pair = pair
+            if pair.is_plain:
+                return pair.run(inputs, wait)
     if wait is None:
-        tape.variables_accessed(function.graph.variables)
-        if not pywrap_tfe.TFE_Py_PackJVPs(inputs)[0]:
-            watched = pywrap_tfe.TFE_Py_TapeSetPossibleGradientTypes(inputs)
-            if watched == _none:
-                return list(tf_internals.run(function.inference_fn.name, inputs, _results(function), config))
-            if watched == _first_order:
-                pair: _Pair = function._pair or _Pair(function, inputs)
-                function._pair = pair
-                if pair.is_plain:
-                    return pair.run(inputs)
         return list(function._call_flat([], list(inputs)) or ())
     _hand_over_next_call(wait, config)
     try:
         return list(function._call_flat([], list(inputs)) or ())
     finally:
         vars(_context).pop("call_function", None)
+
+
+def _run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes, wait: Wait) -> list[Any]:
+    if wait is None:
+        return list(tf_internals.run(name, inputs, outputs, config))
+    return list(wait(tf_internals.cancellable(name, inputs, outputs, config)))
 
 
 def _results(function: Any) -> int:
@@ -119,9 +125,9 @@ class _Pair:
             and all(type(each) is int or isinstance(each, tf_internals.EagerTensor) for each in self._kept)
         )
 
-    def run(self, inputs: Sequence[Any]) -> list[Any]:
+    def run(self, inputs: Sequence[Any], wait: Wait) -> list[Any]:
         """The results of one launch, after telling the tape."""
-        outputs: list[Any] = list(tf_internals.run(self._name, inputs, self._outputs, self._config))
+        outputs = _run(self._name, inputs, self._outputs, self._config, wait)
         kept = [outputs[each] if type(each) is int else each for each in self._kept]
 
         def backward(*gradients: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from autoimport.staging import gate
+from autoimport.staging import gate, mind
 from tests.staging.programs import run, same
 
 LOOPS = """
@@ -240,3 +240,22 @@ def test_launches_that_fail_leave_no_thread() -> None:
             waiting.run(fails)
         threads.append(len(sys._current_frames()))
     assert threads == threads[:1] * 4
+
+
+@pytest.mark.parametrize(("calls", "wait", "is_long"), [(3, -1.0, False), (5, -1.0, True), (5, 60.0, False)])
+def test_the_first_launch_does_not_tell_whether_a_graph_takes_long(
+    monkeypatch: pytest.MonkeyPatch, calls: int, wait: float, is_long: bool
+) -> None:
+    monkeypatch.setattr(mind, "_LONGEST_WAIT", wait)
+    ours = same(
+        f"""
+        def f(x):
+            return tf.sin(x) + 1.0
+        def main():
+            for i in range({calls}): show(f(tf.ones(2) * i))
+        """,
+        stage_after=2,
+        f="graph",
+    )
+    (specialisation,) = ours.sites["f"].mind._specialisations
+    assert specialisation.is_long is is_long
