@@ -112,6 +112,12 @@ class Caller:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self.array_reads = array_reads.Reads()
+        self._tapes: dict[int, gradients.Opened] = {}
+
+    def enters(self, manager: Any) -> None:
+        """A context manager of a library is about to be entered."""
+        if isinstance(manager, tf.GradientTape):
+            self._tapes[id(manager)] = gradients.Opened(manager)
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""
@@ -259,10 +265,13 @@ class Caller:
                 sizes.check_shape(owner, *args, **kwargs)
         result = self._run(fn, args, kwargs)
         if isinstance(owner, tf.GradientTape) and function.__name__ in _GRADIENTS:
-            target, sources, *_ = inspect.signature(fn).bind(*args, **kwargs).arguments.values()
+            given = inspect.signature(fn).bind(*args, **kwargs).arguments
+            target, sources, *_ = given.values()
             trace = observer.current()
             assert trace is not None, "only a trace calls by way of this class"
-            gradients.require_sure(trace, target, sources, result)
+            gives_zeros = given.get("unconnected_gradients") in (tf.UnconnectedGradients.ZERO, "zero")
+            opened = self._tapes.get(id(owner))
+            result = gradients.as_eager(trace, target, sources, result, opened, gives_zeros=gives_zeros)
         if isinstance(owner, tf.autodiff.ForwardAccumulator):
             gradients.require_straight((args, kwargs))
         return changed(owner, result)

@@ -1,9 +1,10 @@
 """A graph, where gradients start and what they are taken of -> whether each is there on every way through the graph.
 
 Eager code gives None for the gradient of what the branch taken has not used, or a loop without iterations; a graph
-gives zeros, since it has one gradient for all ways, and an optimizer can tell them apart. So of each tensor it is
-reckoned from which sources a gradient may flow to it, and from which it does on every way; where that differs the graph
-checks which way it goes, and on one without some gradient sends the call back. Sources are bits of a mask.
+gives zeros, since it has one gradient for all ways and all results, and an optimizer can tell them apart. So of each
+tensor it is reckoned from which sources a gradient may flow to it, and from which it does on every way; where that
+differs the graph checks which way it goes, and on one without some gradient sends the call back. Sources are bits of a
+mask.
 """
 
 from __future__ import annotations
@@ -34,27 +35,99 @@ _MOST_CONDITIONS = 4
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
-def may_be_none(graph: Any, sources: Sequence[Any], targets: Sequence[Any]) -> bool:
+def may_be_none(graph: Any, sources: Sequence[Any], targets: Sequence[Any], since: int = 0) -> bool:
     """Whether it depends on conditions if a gradient flows from some target to some source."""
     if not _branches_or_loops(graph):
         return False
-    return any(possible & ~certain for certain, possible in _reaches(graph, sources, targets))
+    return any(possible & ~certain for certain, possible in _reaches(graph, sources, targets, since=since))
 
 
-def require_sure(trace: Observer, target: Any, sources: Any, result: Any) -> None:
-    """Give up where a gradient that a trace has taken may be None in eager code, or check when the graph runs.
+class Opened:
+    """Where a tape has been opened that a trace has made: it sees operations from there on."""
+
+    def __init__(self, tape: Any) -> None:
+        self.tape = tape
+        self.graph = tf.compat.v1.get_default_graph()
+        self.since = tf_internals.size_of(self.graph)
+
+
+def as_eager(
+    trace: Observer, target: Any, sources: Any, result: Any, opened: Opened | None, *, gives_zeros: bool
+) -> Any:
+    """Gradients that a trace has taken, as eager code has them.
+
+    Where there may be one, the graph checks that there is: gives up, or checks when it runs.
 
     Args:
       target, sources: as a tape's method has got them; result: what it has given.
+      opened: where the tape was opened, if that is known.
+      gives_zeros: whether the person asks for zeros where there is none.
     Raises:
       Unstageable: it depends on more than the conditions around.
     """
     targets = [each for each in tf.nest.flatten(target) if isinstance(each, tf_internals.SymbolicTensor)]
-    pairs = zip(tf.nest.flatten(sources), tf.nest.flatten(result), strict=True)
-    taken = [source for source, gradient in pairs if gradient is not None]
-    if targets and taken:
-        graph = targets[0].graph
-        _check(trace, graph, taken, [tf_internals.inside(graph, source) for source in taken], [targets])
+    gradients = tf.nest.flatten(result)
+    taken = [index for index, gradient in enumerate(gradients) if gradient is not None]
+    if not targets:
+        return result
+    graph = targets[0].graph
+    since = opened.since if opened is not None and opened.graph is graph else 0
+    all_sources = tf.nest.flatten(sources)
+    _require_one_name(graph, all_sources, targets, since)
+    if not taken or not _branches_or_loops(graph):
+        return result
+    of = [all_sources[index] for index in taken]
+    inside = [tf_internals.inside(graph, source) for source in of]
+    if not gives_zeros:
+        _check(trace, graph, of, inside, [targets], since)
+        reached = _to_any(_reaches(graph, inside, targets, since=since))[1]
+        for bit, index in enumerate(taken):
+            if not reached >> bit & 1:
+                gradients[index] = None  # a graph has zeros, since the branch or loop also made something of it
+    return tf.nest.pack_sequence_as(result, gradients)
+
+
+def _require_one_name(graph: Any, sources: Sequence[Any], targets: Sequence[Any], since: int) -> None:
+    """Give up where a source may be another tensor, handed on by a branch or loop, which the targets use by itself."""
+    for source in sources:
+        if not isinstance(source, tf_internals.SymbolicTensor) or source.graph is not graph:
+            continue
+        others = list(_handed_on(graph, source))
+        for _, possible in _reaches(graph, others, targets, since=since, without=source) if others else ():
+            if possible:
+                raise Unstageable("takes a gradient of one of two tensors, and the target uses one by its other name")
+
+
+def _handed_on(graph: Any, tensor: Any) -> Iterator[Any]:
+    """The tensors of a graph that one of it may be in eager code, though here it is the result of a branch or loop."""
+    operation = tensor.op
+    if operation.type == "Identity":
+        yield from _handed_on(graph, operation.inputs[0])
+    elif operation.type == "Select":
+        for each in operation.inputs[1:]:
+            yield each
+            yield from _handed_on(graph, each)
+    elif operation.type in _BRANCHES:
+        for branch in tf_internals.branches(graph, operation):
+            yield from _handed_out(graph, branch, operation.inputs[1:], branch.outputs[tensor.value_index])
+    elif operation.type in _CALLS and tf_internals.calls_control_flow(operation):
+        inner = tf_internals.called(graph, operation, "f")
+        yield from _handed_out(graph, inner, operation.inputs, inner.outputs[tensor.value_index])
+    elif operation.type in _LOOPS:
+        start = operation.inputs[tensor.value_index]
+        yield start
+        yield from _handed_on(graph, start)
+
+
+def _handed_out(graph: Any, inner: Any, inputs: Sequence[Any], output: Any) -> Iterator[Any]:
+    """The same for an output of a branch or function that gets these inputs."""
+    for each in (output, *_handed_on(inner, output)):
+        while each.op.type == "Identity":
+            each = each.op.inputs[0]
+        for outer, parameter in zip(inputs, inner.inputs, strict=False):
+            if parameter is each:
+                yield outer
+                yield from _handed_on(graph, outer)
 
 
 def require_straight(target: Any) -> None:
@@ -79,15 +152,20 @@ def require_sure_outputs(trace: Observer, graph: Any, inputs: Sequence[Any], out
 
 
 def _check(
-    trace: Observer, graph: Any, sources: Sequence[Any], inside: Sequence[Any], targets: Sequence[list[Any]]
+    trace: Observer,
+    graph: Any,
+    sources: Sequence[Any],
+    inside: Sequence[Any],
+    targets: Sequence[list[Any]],
+    since: int = 0,
 ) -> None:
     """For each group of targets, and each way through the branches of the graph: are the same gradients there?"""
     flat = [tensor for group in targets for tensor in group]
-    if not may_be_none(graph, inside, flat):
+    if not may_be_none(graph, inside, flat, since):
         return
 
     def grouped(chosen: Chosen | None) -> list[Reach]:
-        reaches = iter(_reaches(graph, inside, flat, chosen))
+        reaches = iter(_reaches(graph, inside, flat, chosen, since))
         return [_to_any([next(reaches) for _ in group]) for group in targets]
 
     everywhere = [possible for _, possible in grouped(None)]
@@ -149,7 +227,7 @@ def _control_flow(graph: Any, outward: Callable[[Any], Any]) -> Iterator[tuple[A
     for operation in graph.get_operations():
         if operation.type in _BRANCHES | _LOOPS:
             yield graph, operation, outward
-        elif operation.type in _CALLS:
+        elif operation.type in _CALLS and tf_internals.calls_control_flow(operation):
             inner = tf_internals.called(graph, operation, "f")
             yield from _control_flow(inner, functools.partial(_across, operation, inner, outward))
 
@@ -171,12 +249,22 @@ def _ways_differ(graph: Any, branch: Any) -> bool:
     return any(possible & ~certain for certain, possible in _through(graph, branch, bits, None))
 
 
-def _reaches(graph: Any, sources: Sequence[Any], targets: Sequence[Any], chosen: Chosen | None = None) -> list[Reach]:
-    """What reaches each target; with `chosen` on these ways, and if all loops around have an iteration."""
+def _reaches(
+    graph: Any,
+    sources: Sequence[Any],
+    targets: Sequence[Any],
+    chosen: Chosen | None = None,
+    since: int = 0,
+    without: Any = None,
+) -> list[Reach]:
+    """What reaches each target by operations behind the first `since`, none of which gives the tensor `without`.
+
+    With `chosen` on these ways, and if all loops around have an iteration.
+    """
     known: dict[str, Reach] = {}
     for index, source in enumerate(sources):
         known[source.name] = _either(known.get(source.name, _NOWHERE), (1 << index, 1 << index))
-    _flow(graph, known, chosen)
+    _flow(graph, known, chosen, since, without)
     return [known.get(target.name, _NOWHERE) for target in targets]
 
 
@@ -188,14 +276,14 @@ def _either(one: Reach, other: Reach) -> Reach:
     return one[0] | other[0], one[1] | other[1]
 
 
-def _flow(graph: Any, known: dict[str, Reach], chosen: Chosen | None) -> None:
+def _flow(graph: Any, known: dict[str, Reach], chosen: Chosen | None, since: int = 0, without: Any = None) -> None:
     """Add to `known` all tensors of a graph that gradients reach from those in it."""
-    for operation in graph.get_operations():
+    for operation in graph.get_operations()[since:]:
         reached = [known.get(tensor.name, _NOWHERE) for tensor in operation.inputs]
         if not any(possible for _, possible in reached):
             continue
         for tensor, reach in zip(operation.outputs, _through(graph, operation, reached, chosen), strict=False):
-            if reach[1] and _carries(tensor.dtype):
+            if reach[1] and _carries(tensor.dtype) and tensor is not without:
                 known[tensor.name] = _either(known.get(tensor.name, _NOWHERE), reach)
 
 
@@ -214,7 +302,11 @@ def _through(graph: Any, operation: Any, reached: list[Reach], chosen: Chosen | 
             tf_internals.called(graph, operation, "body"), reached, chosen is not None or SURE in operation.name
         )
     if kind in _CALLS:
-        return _inside(tf_internals.called(graph, operation, "f"), reached, chosen)
+        results = _inside(tf_internals.called(graph, operation, "f"), reached, chosen)
+        if tf_internals.calls_control_flow(operation):
+            return results
+        to_any = _to_any(results)[1]  # the person's function has zeros for what its other results are made of
+        return [(to_any, to_any)] * len(results)
     if not tf_internals.has_gradient(operation):
         return []
     joined = _NOWHERE

@@ -375,7 +375,7 @@ def inner_graphs(graph: Any, operation: Any) -> list[Any]:
         return []
     values = operation.node_def.attr.values()
     called = [each for value in values for each in ([value.func] if value.HasField("func") else value.list.func)]
-    found = (graph._functions.get(each.name) for each in called)
+    found = (_function(graph, each.name) for each in called)
     return [function.graph for function in found if getattr(function, "graph", None) is not None]
 
 
@@ -413,7 +413,21 @@ def is_stateful(operation: Any) -> bool:
 
 def called(graph: Any, operation: Any, attribute: str) -> Any:
     """The graph of the function that an operation of `graph` has for an attribute."""
-    return graph._functions[operation.get_attr(attribute).name].graph
+    return _function(graph, operation.get_attr(attribute).name).graph
+
+
+def _function(graph: Any, name: str) -> Any:
+    """The function of a name that is called in a graph; TensorFlow may have left it to a graph around."""
+    while graph is not None:
+        if name in getattr(graph, "_functions", ()):
+            return graph._functions[name]
+        graph = getattr(graph, "outer_graph", None)
+    return None
+
+
+def calls_control_flow(call: Any) -> bool:
+    """Whether a call is of a function in which TensorFlow has put a branch or loop, under more than one tape."""
+    return "cflow_gradient_wrapper" in call.get_attr("f").name
 
 
 def has_gradient(operation: Any) -> bool:

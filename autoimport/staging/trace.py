@@ -336,6 +336,7 @@ class Trace(observer.Observer):
             raise Unstageable(f"enters a {cls.__name__} that was made outside this function")
         if cls is tf.name_scope:
             return tf_internals.name_scope(manager)
+        self._caller.enters(manager)
         if trust.is_library(cls.__module__) or (cls.__module__ == "contextlib" and cls.__name__ == "nullcontext"):
             return manager
         if all(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.staging.programs import same
@@ -223,3 +225,87 @@ def main():
         show(f(*(tf.constant(numbers.normal(size=50), tf.float32) for _ in range(3))))
 """
     same(program + main, **{"g" if "def g" in program else "f": "graph"})
+
+
+# What a branch or loop has made of several tensors at once: eager code gives None for those of the other results.
+APART = {
+    "results of one branch": """
+    if x[0] > 0: y, z = x * 2., w * 3.
+    else: y, z = x * x, tf.sin(w)
+    return tape.gradient(y, [x, w]), tape.gradient(z, [x, w]), tape.gradient([y, z], [x, w])
+    """,
+    "results of one loop": """
+    y, z = x, w
+    for i in tf.range(3): y, z = y * x, z * w + 1.
+    return tape.gradient(y, [x, w]), tape.gradient(z, {"x": x, "w": (w, w)})
+    """,
+    "zeros asked for": """
+    if x[0] > 0: y, z = x * 2., w * 3.
+    else: y, z = x * x, tf.sin(w)
+    return tape.gradient(y, [x, w], unconnected_gradients="zero")
+    """,
+    "of a function of the person's, which gives zeros": """
+    y, z = of_the_persons(x, w)
+    return tape.gradient(y, [x, w]), tape.gradient(z, [x, w])
+    """,
+    "below two tapes": """
+    with tf.GradientTape() as inner:
+        inner.watch([x, w])
+        if x[0] > 0: y, z = x * x * 2., w * 3.
+        else: y, z = x * x, tf.sin(w)
+    g = inner.gradient(y, [x, w])
+    return g, tape.gradient(g[0], [x, w])
+    """,
+    "made before the tape": """
+    y = h if x[0] < -9 else x * w
+    y = y * w
+    return tape.gradient(y, [x, w])
+    """,
+    "a source that a branch hands on": """
+    k = x * w
+    if x[0] > 9: k = k * 2.
+    y = k * k
+    return tape.gradient(y, [x, w, k])
+    """,
+}
+# A tensor of two names: which of them a gradient is taken of makes no difference in eager code.
+OF_TWO_NAMES = {
+    "handed on by a branch": """
+    k = w
+    if x[0] > 9: k = k * 2.
+    y = w * x
+    return tape.gradient(y, k)
+    """,
+    "handed on by a loop": """
+    k = w
+    for i in tf.range(n): k = k * 2.
+    y = w * x
+    return tape.gradient(y, k)
+    """,
+    "made before the tape, on the way that is taken": """
+    y = h if x[0] > -9 else x * w
+    y = y * w
+    return tape.gradient(y, [x, w])
+    """,
+}
+
+
+@pytest.mark.parametrize(("body", "state"), [*((body, "graph") for body in APART.values()),
+                                             *((body, "eager") for body in OF_TWO_NAMES.values())],
+                         ids=[*APART, *OF_TWO_NAMES])  # fmt: skip
+def test_each_result_has_the_gradients_of_what_it_is_made_of(body: str, state: str) -> None:
+    same(
+        f"""
+@tf.function
+def of_the_persons(x, w): return x * x, w * w
+def f(x, w, n):
+    h = x * 2.
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, w])
+{textwrap.indent(textwrap.dedent(body), "        ").replace("        return", "    return")}
+def main():
+    for i in (1, -1, 2, 0, 3, -2, 1, 0, 2):
+        show(f(tf.constant([i, 0.5]), tf.constant([0.5, i]), tf.constant(abs(i))))
+""",
+        f=state,
+    )
