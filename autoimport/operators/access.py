@@ -90,7 +90,8 @@ def set_item(obj: Any, key: Any, value: Any) -> None:
         _of_lists().change(obj, "__setitem__", (key, value))
         return
     if indexing.is_symbolic_key(key):
-        indexing.set_item(obj, key, value)
+        if not _at_unknown_place(obj, "__setitem__", key, value):
+            indexing.set_item(obj, key, value)
         return
     heap.before_item(obj, key)
     trace = observer.current()
@@ -106,6 +107,17 @@ def _of_lists() -> Any:
     return list_methods
 
 
+def _at_unknown_place(obj: Any, method: str, *args: Any) -> bool:
+    """Change a list at a place that only the graph knows, if this is one."""
+    from autoimport.operators import known_lists  # which reads by way of this module
+
+    if type(obj) is not list or not known_lists.handles(obj, method, args):
+        return False
+    before_mutation(obj, method)
+    known_lists.change(obj, method, args)
+    return True
+
+
 def del_item(obj: Any, key: Any) -> None:
     """`del obj[key]`."""
     if isinstance(obj, MaybeNone):
@@ -114,6 +126,8 @@ def del_item(obj: Any, key: Any) -> None:
     if type(obj) is list and lists.stand_in(obj) is not obj:
         before_mutation(obj, "__delitem__")
         _of_lists().change(obj, "__delitem__", (key,))
+        return
+    if _at_unknown_place(obj, "__delitem__", key):
         return
     heap.before_item(obj, key)
     trace = observer.current()

@@ -19,6 +19,7 @@ from autoimport.operators import (
     dataclass_functions,
     heap,
     iterators,
+    known_lists,
     list_methods,
     lists,
     math_functions,
@@ -96,6 +97,8 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     if type(fn) in {BuiltinMethodType, MethodWrapperType}:
         owner = fn.__self__
         iterators.before_advance(owner, heap.body())
+        if type(owner) in {list, tuple} and known_lists.asks(owner, fn.__name__, args):
+            return known_lists.ask(owner, fn.__name__, args)
         if is_mutable(owner):
             if fn.__name__ in MUTATING:
                 return _mutate(fn, owner, args, kwargs)
@@ -154,6 +157,8 @@ def _mutate(fn: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             return None
     if lists.stand_in(owner) is not owner:
         return list_methods.change(owner, name, args, kwargs)
+    if type(owner) is list and known_lists.handles(owner, name, args):
+        return known_lists.change(owner, name, args)
     if name == "remove" and type(owner) is list and trace is not None:
         del owner[trace.call(owner.index, args, kwargs)]
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CellType, MemberDescriptorType
 from typing import Any
@@ -318,8 +318,8 @@ def is_forgotten(place: Place, known: Mapping[int, int]) -> bool:
 def graph_changes(journal: Journal) -> dict[Place, Any]:
     """The changes that belong to the graph being built.
 
-    In a trace of our own that is all of them. In a graph that the person asked for it is what AutoGraph carries too:
-    places that now hold symbolic values, which could not leave the branch otherwise, and numbers. All other Python
+    In a trace of our own that is all of them. In a graph that the person asked for it is places that hold symbolic
+    values, which could not leave the branch otherwise, or have held some of that graph, and numbers. All other Python
     effects stay what they are without us (once, while tracing).
     """
     changes = journal.changes()
@@ -328,7 +328,11 @@ def graph_changes(journal: Journal) -> dict[Place, Any]:
     counts = {place: old for place, old in journal.before.items() if place in changes and _counts(old, changes[place])}
     for place, old in counts.items():
         _state.numbers.setdefault(place, old)
-    return {place: value for place, value in changes.items() if place in counts or holds_symbolic(value)}
+    return {
+        place: value
+        for place, value in changes.items()
+        if place in counts or holds_symbolic(value) or _holds(journal.before[place], _is_of_graph)
+    }
 
 
 def _counts(old: Any, new: Any) -> bool:
@@ -360,8 +364,25 @@ def _settled(value: Any, old: Any) -> Any:
 
 def holds_symbolic(value: Any) -> bool:
     """Whether `value` is symbolic or a container of something symbolic."""
+    return _holds(value, _is_symbolic_value)
+
+
+def _holds(value: Any, asked: Callable[[Any], bool]) -> bool:
     if isinstance(value, (list, tuple)):
-        return any(holds_symbolic(item) for item in value)
+        return any(_holds(item, asked) for item in value)
     if isinstance(value, dict):
-        return any(holds_symbolic(item) for item in value.values())
+        return any(_holds(item, asked) for item in value.values())
+    return asked(value)
+
+
+def _is_symbolic_value(value: Any) -> bool:
     return is_symbolic(value) and not isinstance(value, (tf.Variable, tf.data.Dataset, tf.data.Iterator))
+
+
+def _is_of_graph(value: Any) -> bool:
+    """Whether `value` has been made in the graph under construction."""
+    made_in = getattr(value.tensor if isinstance(value, Number) else value, "graph", None)
+    graph = tf.compat.v1.get_default_graph()
+    while graph is not None and graph is not made_in:
+        graph = getattr(graph, "outer_graph", None)
+    return graph is not None

@@ -46,7 +46,7 @@ def item(obj: Any, key: Any) -> Any:
 def set_item(obj: Any, key: Any, value: Any) -> None:
     """`obj[key] = value` where `key` is symbolic."""
     if type(obj) in {list, dict}:
-        refuse(f"an item of a {type(obj).__name__} is stored at a symbolic place", error=NotImplementedError)
+        refuse(f"an item of a {type(obj).__name__} is stored at a symbolic {type(key).__name__}")
     obj[key] = value
 
 

@@ -54,6 +54,11 @@ class Number:
         bounds = (value, value) if type(value) is int else ()
         return cls(type(value), tf.constant(value, DTYPES[type(value)]), *bounds)
 
+    @classmethod
+    def kind_of(cls, value: Any) -> type | None:
+        """The kind that `value` would have as a Number; None if it is no Python number."""
+        return value.kind if isinstance(value, Number) else type(value) if type(value) in DTYPES else None
+
     def int64(self) -> Any:
         """The value of an int or bool as an int64 tensor."""
         return tf.cast(self.tensor, tf.int64)

@@ -18,13 +18,18 @@ def is_whole(x: Any) -> bool:
     return isinstance(x, (int, Known)) or (isinstance(x, Number) and x.kind is not float)
 
 
+def is_index(x: Any) -> bool:
+    """Whether `x` is the place of an item to Python: an int, or a scalar tensor of ints."""
+    return is_whole(x) or (isinstance(x, (tf.Tensor, tf.Variable)) and x.dtype.is_integer and x.shape.rank == 0)
+
+
 def bound(x: Any) -> Any:
     """An index that need not be inside, as an int32 tensor."""
     if type(x) in {int, bool}:
         return tf.constant(max(min(int(x), FAR), -FAR))
     if is_whole(x):
         value = Number.of(x).int64()
-    elif isinstance(x, (tf.Tensor, tf.Variable)) and x.dtype.is_integer and x.shape.rank == 0:
+    elif is_index(x):
         value = tf.cast(x, tf.int64)
     else:
         refuse(f"a list of symbolic length is indexed by a {type(x).__name__}")

@@ -32,7 +32,7 @@ def sorted_(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list[
     if len(items) < 2 or not any(is_symbolic(k) for k in keys):
         order = sorted(range(len(items)), key=[*map(whole, keys)].__getitem__, reverse=reverse)
         return [items[index] for index in order]
-    return _permuted(items, _order(_vector(keys), descending=python_truth(reverse)))
+    return permuted(items, _order(_vector(keys), descending=python_truth(reverse)))
 
 
 def _sorted_unknown(items: TensorList, key: Any, reverse: bool) -> list[Any]:
@@ -73,11 +73,11 @@ def _order(vector: Any, *, descending: bool) -> Any:
     return tf.argsort(vector, direction="DESCENDING" if descending else "ASCENDING", stable=True)
 
 
-def _permuted(items: list[Any], order: Any) -> list[Any]:
-    """The items at the places `order`: of one type, or structures of parts of one type."""
+def permuted(items: list[Any], order: Any) -> list[Any]:
+    """The items at the places that the index vector `order` tells: of one type, or structures of parts of one type."""
     first = items[0]
     if isinstance(first, (tuple, list)) and all(type(x) is type(first) and len(x) == len(first) for x in items):
-        columns = [_permuted([item[i] for item in items], order) for i in range(len(first))]
+        columns = [permuted([item[i] for item in items], order) for i in range(len(first))]
         kind: Any = type(first)
         make = kind if kind in (tuple, list) else kind._make
         return [make(parts) for parts in zip(*columns, strict=True)]
@@ -85,10 +85,10 @@ def _permuted(items: list[Any], order: Any) -> list[Any]:
         numbers = [Number.of(x) for x in items]
         if len({number.kind for number in numbers}) == 1:
             low, high = min(number.low for number in numbers), max(number.high for number in numbers)
-            moved = tf.unstack(tf.gather(tf.stack([number.tensor for number in numbers]), order), num=len(items))
+            moved = tf.unstack(tf.gather(tf.stack([number.tensor for number in numbers]), order), num=order.shape[0])
             return [Number(numbers[0].kind, tensor, low, high) for tensor in moved]
     elif all(isinstance(x, tf.Tensor) and x.shape.rank is not None for x in items):
         types = {(x.dtype, tuple(x.shape.as_list())) for x in items}
         if len(types) == 1:
-            return list(tf.unstack(tf.gather(tf.stack(items), order), num=len(items)))
+            return list(tf.unstack(tf.gather(tf.stack(items), order), num=order.shape[0]))
     refuse("sorts items of several types")

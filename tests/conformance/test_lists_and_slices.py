@@ -354,8 +354,112 @@ def test_items_at_the_place_of_a_tensor() -> None:
     check(item_in_loop, (tf.constant(3),), session=True)
 
 
-def test_a_store_at_the_place_of_a_loop_variable_is_left_to_python() -> None:  # C3
-    check(stored_by_tensor, (tf.constant(3),), staged=False, function=NotImplementedError)
+def test_a_store_at_the_place_of_a_loop_variable() -> None:  # C3
+    check(stored_by_tensor, (tf.constant(3),), (tf.constant(0),), session=True)
+
+
+def stored_at_both_ends(n):
+    items = [n, n * 2, n * 3, n * 0]
+    items[n] = tf.constant(7)
+    items[-n] += 1
+    return items
+
+
+def moved_by_a_tensor(n):
+    items = [n, n * 2, n * 3, n * 4, n * 5]
+    taken = items.pop(n)
+    del items[n]
+    items.insert(n, n * 100)
+    return items, taken
+
+
+def looked_up(n):
+    items = [n * 0, n * 0 + 1, n * 0 + 3, n]
+    items.remove(n)
+    return items, items.index(3), items.count(n), (n, n + 1).index(n + 1), [n, n].index(n, 1)
+
+
+def removed_from_numbers(n):
+    items = [0, 1, 2, 3, 4]
+    items.remove(n)
+    return items
+
+
+def test_the_place_in_a_list_of_known_length_is_a_tensor() -> None:
+    for fn in (stored_at_both_ends, moved_by_a_tensor, looked_up, removed_from_numbers):
+        check(fn, *[(tf.constant(n),) for n in (0, 1, 3)])
+
+
+def looked_up_in_vain(n):
+    return [n, n + 1].index(n + 5)
+
+
+def stored_outside(n):
+    items = [n, n * 2]
+    items[n] = tf.constant(7)
+    return items
+
+
+def test_a_place_that_is_not_in_the_list() -> None:
+    check(looked_up_in_vain, (tf.constant(0),))
+    check(stored_outside, *[(tf.constant(n),) for n in (0, 1, 2)])
+
+
+def stored_beside_other_types(n):
+    items = [0, n, "a"]
+    items[n] = 5
+    return items[0]
+
+
+def stored_in_a_dict(n):
+    table = {0: n, 1: n}
+    table[int(n)] = n * 2
+    return table
+
+
+def test_a_store_that_could_change_the_type_of_an_item_is_left_to_python() -> None:
+    for fn in (stored_beside_other_types, stored_in_a_dict):
+        check(fn, (tf.constant(1),), staged=False, function=TypeError)
+
+
+# Lists and objects of the call, in the person's graph ------------------------------------------------------------------------
+
+
+def taken_or_added(x):
+    items = [x]
+    if x > 0:
+        items.append(x * 2)
+    else:
+        items.pop()
+    return len(items), sum(items, x * 0)
+
+
+def emptied(x):
+    items = [x, x]
+    if x > 0:
+        items.clear()
+    return len(items), sum(items, x * 0)
+
+
+def replaced_by_a_number(x):
+    items, table, box = [x], {"a": x}, Box(x)
+    if x > 0:
+        items[0] = 1.0
+        table["a"] = 2.0
+        box.value = 3.0
+    return items[0] * 2, table["a"] * 2, box.value * 2
+
+
+class Box:
+    """Holds a value."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def test_a_tensor_is_taken_out_in_one_branch() -> None:
+    for fn in (taken_or_added, emptied, replaced_by_a_number):
+        check(fn, (X,), (-X,))
 
 
 # Arrays of tensors ------------------------------------------------------------------------------------------------------
