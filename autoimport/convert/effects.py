@@ -74,6 +74,14 @@ class Verdict:
     node: gast.AST | None = None
 
 
+def _compared_names(nodes: list[gast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, gast.Compare) and any(isinstance(op, (gast.Is, gast.IsNot)) for op in node.ops):
+            operands = [node.left, *node.comparators]
+            if not any(isinstance(operand, gast.Constant) for operand in operands):
+                yield from (operand.id for operand in operands if isinstance(operand, gast.Name))
+
+
 class Effects:
     """What is known about the names of one module.
 
@@ -81,6 +89,7 @@ class Effects:
       uses_library: the module imports TensorFlow or Keras.
       repeated: names that are called in loops, or by functions that are.
       tapes: names of what cannot go in or out of a graph: tapes, iterators, growing arrays.
+      compared: names that `is` compares with more than constants: what a graph gives is never what went in.
       stored_from_afar: names that functions store which they do not belong to, and names of stored attributes.
     """
 
@@ -90,6 +99,7 @@ class Effects:
         self.functions: dict[str, int] = {}  # names of own functions and methods, with the worst kind of their bodies
         self.classes: set[str] = set()
         self.tapes: frozenset[str] = frozenset()
+        self.compared: frozenset[str] = frozenset()
         self.repeated: set[str] = set()
         self.stored_from_afar: set[str] = set()
         nodes = walk(tree)
@@ -99,6 +109,7 @@ class Effects:
             self._read_definitions(nodes)
             self._read_makers(nodes)
             self.tapes = frozenset(self._tape_names(nodes))
+            self.compared = frozenset(_compared_names(nodes))
             self._read_stores(nodes)
             self._contents = _Contents(tree)
             self._judge_functions()

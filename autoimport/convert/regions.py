@@ -427,7 +427,8 @@ class _Search:
         results = mine & (end.live | head.caught)
         needed = (scope.liveness.needed(run, results) | self.object_of_super(run)) - target
         elsewhere = (mine & (results | needed)) if self.owner is None else assigned & (scope.cells | scope.globals)
-        if (results | needed) & self.effects.tapes or elsewhere & _captured_by_patterns(run):
+        is_stuck = (results | needed) & self.effects.tapes or results & self.effects.compared
+        if is_stuck or elsewhere & _captured_by_patterns(run):
             return None
         if self.owner is None:
             return Crossing((PART,), globals=tuple(sorted(elsewhere)))
@@ -452,7 +453,7 @@ class _Search:
         after = NOTHING if last.known_after is None else last.live
         results = mine & after.union(place.caught, *(jump.place.target for jump in jumps))
         needed = scope.liveness.needed(run, results) | self.object_of_super(run)
-        stuck_out = results & self.effects.tapes
+        stuck_out = results & (self.effects.tapes | self.effects.compared)
         stuck_in = needed & self.effects.tapes
         if not is_module:
             cells = scope.cells

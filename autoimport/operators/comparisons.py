@@ -15,6 +15,8 @@ from autoimport.operators import copies, heap, lists, logic, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.arithmetic import binary
 from autoimport.operators.checks import refuse
+from autoimport.operators.conditionals import if_exp
+from autoimport.operators.either import Either
 from autoimport.operators.iterators import before_advance
 from autoimport.operators.numbers import Known, Number
 from autoimport.operators.ranges import SymbolicRange
@@ -237,12 +239,19 @@ def _in_range(x: Any, values: range) -> Any:
 
 def is_(x: Any, y: Any) -> Any:
     """`x is y`. A symbolic bool may be `True` or `False`; other symbolic numbers have no identity."""
-    if isinstance(x, Number) or isinstance(y, Number):
-        return _number_is(x, y)
     for value, other in ((x, y), (y, x)):
         if isinstance(value, MaybeNone) and other is None:
-            return Number(bool, tf.logical_not(value.present))
+            return value.is_none()
+        if isinstance(value, MaybeNone):
+            return _maybe_is(value, other)
+    if isinstance(x, Number) or isinstance(y, Number):
+        return _number_is(x, y)
     return _same(x, y)
+
+
+def _maybe_is(value: MaybeNone, other: Any) -> Any:
+    instead = value.other if isinstance(value, Either) else None
+    return if_exp(value.present, lambda: is_(value.value, other), lambda: is_(instead, other))
 
 
 def _same(x: Any, y: Any) -> bool:

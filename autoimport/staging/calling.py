@@ -47,13 +47,12 @@ from autoimport.staging.arrays import (
     require_no_warning,
     vector,
 )
-from autoimport.staging.guarding import SCALARS, class_attribute
+from autoimport.staging.guarding import CONTAINERS, SCALARS, class_attribute
 from autoimport.staging.host import PURE, Host
 from autoimport.staging.ours import converted, gated, harmless
 from autoimport.staging.reading import Reader
 from autoimport.staging.sources import Source
 from autoimport.staging.values import Shape, is_numpy
-from autoimport.staging.wrapping import CONTAINERS
 
 # Modules whose functions make a tensor of a number, of the dtype of what it meets.
 _TAKE_TENSORS = ("tensorflow.", "keras.src.ops.", "keras.src.backend.common.variables")

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import enum
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from autoimport.staging import trust
+from autoimport.operators.errors import Unstageable
+from autoimport.staging import tf_internals, trust
 from autoimport.staging.library_state import LibraryStates
 from autoimport.staging.sources import GuardBuilder, Source
 
@@ -21,7 +23,17 @@ INTERNED = (enum.Enum, tf.DType)
 # What is known by itself, wherever it was found.
 FIXED = (type, types.FunctionType, types.BuiltinFunctionType, *INTERNED)
 NUMBERS = (int, float, complex, str, bytes)
+CONTAINERS = (list, tuple, dict, set, frozenset)
 MISSING = object()
+# What these give may be, to eager code, a tensor that it has had before: of branches, loops (whose bodies begin with
+# placeholders), lists of symbolic length, `min` and `sorted` of tensors.
+_HANDING_ON = frozenset(
+    {
+        *("Case", "GatherV2", "Identity", "IdentityN", "If", "Maximum", "Minimum", "PartitionedCall", "Placeholder"),
+        *("Select", "SelectV2", "StatefulPartitionedCall", "StatelessCase", "StatelessIf", "StatelessWhile"),
+        *("TensorListGetItem", "TensorListPopBack", "Unpack", "While"),
+    }
+)
 
 
 class Guards:
@@ -78,6 +90,8 @@ class Guards:
         answer = old[0] is old[1]
         places = [self.origins.get(id(value)) or self.source_of(value) for value in (x, y)]
         first, second = places
+        if not answer and None in places and _may_be_one((x, y), places):
+            raise Unstageable("compares by `is` what may have been chosen by a condition or a loop")
         if first is not None and second is not None:
             if first is not second:
                 test = f"({self.builder.value(first)} is {self.builder.value(second)}) is {answer}"
@@ -182,6 +196,21 @@ class Guards:
         holder = self.source_of(cls)
         assert holder is not None, "a class always has a source"
         self.builder.require(holder, f"not hasattr({{v}}, {name!r})", f"had no attribute {name}")
+
+
+def _may_be_one(values: Sequence[Any], places: Sequence[Source | None]) -> bool:
+    """Whether two stand-ins, not both older than the trace, may stand for one object."""
+    if all(isinstance(value, tf_internals.SymbolicTensor) for value in values):
+        return any(place is None and _hands_on(value) for value, place in zip(values, places, strict=True))
+    kind, other = map(type, values)
+    return kind is other and (
+        issubclass(kind, (*CONTAINERS, tf.__internal__.CompositeTensor)) or hasattr(kind, "__tf_flatten__")
+    )
+
+
+def _hands_on(tensor: Any) -> bool:
+    """Whether a tensor may be one that there has been before: chosen, carried, or taken out of a list."""
+    return type(tensor) is not tf_internals.EagerTensor and tensor.op.type in _HANDING_ON
 
 
 def has_dict(obj: Any) -> bool:

@@ -15,14 +15,16 @@ from autoimport.operators.errors import Unstageable
 from autoimport.operators.numpy_values import NumpyMethod
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.staging import tf_internals, trust
-from autoimport.staging.guarding import MISSING, class_attribute, has_dict
+from autoimport.staging.guarding import CONTAINERS, MISSING, class_attribute, has_dict
 from autoimport.staging.ours import gated, harmless
 from autoimport.staging.sources import Source
 from autoimport.staging.values import Shape
-from autoimport.staging.wrapping import CONTAINERS, Wrapper
+from autoimport.staging.wrapping import Wrapper
 
 # Attributes that a tensor in a graph answers otherwise than an eager one.
-_NOT_OF_EAGER_TENSORS = frozenset({"backing_device", "consumers", "device", "graph", "name", "op", "value_index"})
+_NOT_OF_EAGER_TENSORS = frozenset(
+    {"backing_device", "consumers", "device", "graph", "name", "op", "ref", "value_index"}
+)
 # Methods of a wrapped dict that change nothing; they are those of the dict itself.
 _READING = frozenset({"get", "items", "keys", "values"})
 # What functions and classes are called.

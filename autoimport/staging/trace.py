@@ -41,7 +41,7 @@ from autoimport.staging import (
 from autoimport.staging.arrays import Array, warnings_as_errors
 from autoimport.staging.calling import Caller
 from autoimport.staging.gate import results
-from autoimport.staging.guarding import SCALARS
+from autoimport.staging.guarding import CONTAINERS, SCALARS
 from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
 from autoimport.staging.mutations import Mutations
@@ -50,7 +50,6 @@ from autoimport.staging.randomness import Draws
 from autoimport.staging.reading import Reader
 from autoimport.staging.results import ResultPlan
 from autoimport.staging.sources import Changing, Source
-from autoimport.staging.wrapping import CONTAINERS
 
 # How often the body of a loop is built, most of the time: once to learn its types, and once with these.
 _ATTEMPTS = 2

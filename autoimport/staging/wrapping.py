@@ -24,13 +24,12 @@ import tensorflow as tf
 from autoimport.operators.errors import Unstageable
 from autoimport.staging import datasets, special_methods, tf_internals, trust
 from autoimport.staging.arrays import Array
-from autoimport.staging.guarding import FIXED, NUMBERS, SCALARS, Guards
+from autoimport.staging.guarding import CONTAINERS, FIXED, NUMBERS, SCALARS, Guards
 from autoimport.staging.host import Hosts
 from autoimport.staging.ours import gated, stored_names
 from autoimport.staging.sources import Changing, Source
 from autoimport.staging.values import is_numpy
 
-CONTAINERS = (list, tuple, dict, set, frozenset)
 # What they hold is no attribute or item that a guard would read again.
 _HIDES_CONTENTS = (
     collections.deque, collections.ChainMap, collections.UserDict, collections.UserList, array.array, bytearray,
