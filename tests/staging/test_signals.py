@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from autoimport.staging import gate, mind
+from autoimport.staging import gate
 from tests.staging.programs import run, same
 
 LOOPS = """
@@ -246,6 +246,8 @@ def test_launches_that_fail_leave_no_thread() -> None:
 def test_the_first_launch_does_not_tell_whether_a_graph_takes_long(
     monkeypatch: pytest.MonkeyPatch, calls: int, wait: float, is_long: bool
 ) -> None:
+    from autoimport.staging import mind
+
     monkeypatch.setattr(mind, "_LONGEST_WAIT", wait)
     ours = same(
         f"""
