@@ -151,6 +151,11 @@ def require_sure_outputs(trace: Observer, graph: Any, inputs: Sequence[Any], out
     _check(trace, graph, [None] * len(inputs), inputs, targets)
 
 
+def reached(graph: Any, outputs: Sequence[Any]) -> list[int]:
+    """From which inputs of a graph a gradient may flow to each of these outputs, as bits of a mask."""
+    return [possible for _, possible in _reaches(graph, graph.inputs, outputs)]
+
+
 def _check(
     trace: Observer,
     graph: Any,

@@ -4,10 +4,15 @@ TensorFlow builds a function that also gives what the gradient needs, and the fu
 by way of `ConcreteFunction`; that takes several times as long as a small graph runs. Where one tape watches, which is
 the rule, the same two functions are executed by name here. All else (persistent tapes, tapes in tapes, accumulators,
 gradients that are no tensors) takes TensorFlow's own way.
+
+To a tape a launch is one operation, or its gradient would be computed several times; but of one result eager code has
+no gradient for what only the others are made of. So tapes are told of results in groups, by what they are made of, and
+the operation learns which of them a gradient has come to.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -19,7 +24,8 @@ from tensorflow.python.eager import backprop_util, context, tape
 from tensorflow.python.framework import indexed_slices
 from tensorflow.python.ops import default_gradient, gradients_util
 
-from autoimport.staging import tf_internals
+from autoimport.staging import gradients, tf_internals
+from autoimport.staging.tf_operations import sums_in_order
 
 Wait: TypeAlias = Callable[[Callable[[Any], Any]], Any] | None
 
@@ -43,13 +49,91 @@ class _Configured(tf_internals.ConcreteFunction):  # type: ignore[misc]
         options.ParseFromString(self._configuration)
         _context.function_call_options = context.FunctionCallOptions(config_proto=options)
         try:
-            return super()._call_flat(*args)
+            with sums_in_order():
+                return super()._call_flat(*args)
         finally:
             _context.function_call_options = before
             for cache in (self._first_order_tape_functions, self._higher_order_tape_functions):
                 for made in cache.values():
                     if made._backward is not None:
                         _configure(made._backward, self._configuration)
+
+    def _select_forward_and_backward_functions(self, *args: Any) -> Any:
+        call = super()._select_forward_and_backward_functions(*args)
+        return _Call(call) if args[2] and call._tape_watching and not call._input_tangents else call
+
+
+class _Call:
+    """A call that TensorFlow makes in eager mode, whose results are told to tapes in groups."""
+
+    def __init__(self, call: Any) -> None:
+        self._functions = call._functions
+        self._inputs = call._inference_args
+        self.forward = call.forward
+
+    def record(self, outputs: Any) -> None:
+        """After the call, what TensorFlow does for it."""
+        if isinstance(outputs, list) and outputs:
+            functions = self._functions
+            backward, recorded = functions._wrap_backward_function(
+                functions._forward_graph, functions._backward, outputs
+            )
+            label = functions._forward.cached_definition.signature.name
+            if not hasattr(functions, "groups"):
+                functions.groups = _grouped(functions, len(recorded))
+            _record(label, recorded, self._inputs, backward, functions.groups)
+
+
+# The outputs that are made of the same inputs, by these, which are the bits of a mask.
+_Groups: TypeAlias = list[tuple[int, list[int]]]
+
+
+def _grouped(functions: Any, count: int) -> _Groups:
+    """The first outputs of a function that also gives what gradients need, in groups."""
+    graph = functions._forward_graph
+    groups: dict[int, list[int]] = {}
+    for index, mask in enumerate(gradients.reached(graph, graph.outputs[:count])):
+        if mask:
+            groups.setdefault(mask, []).append(index)
+    return list(groups.items())
+
+
+def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[..., Any], groups: _Groups) -> None:
+    """Tell the tapes of a launch.
+
+    Args:
+      backward: from the gradient of each output, or None, to those of the inputs.
+    """
+    count = len(outputs)  # no more of them is to be kept
+
+    def of_inputs(mask: int, given: dict[int, Any]) -> list[Any]:
+        found = backward(*map(given.get, range(count)))
+        return [each if mask >> index & 1 else None for index, each in enumerate(found)]
+
+    if len(groups) == 1:
+        [(mask, places)] = groups
+        made = [outputs[place] for place in places]
+        run = lambda *given: of_inputs(mask, dict(zip(places, given, strict=True)))  # noqa: E731
+        pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, made, list(inputs), run, None)
+        return
+    # What all groups are made of, to the tapes: its gradient only says that one of them has some.
+    launched = tf.constant(0.0)
+    arrived: dict[int, dict[int, Any]] = {}
+
+    def of_launch(_: Any) -> list[Any]:
+        mask = functools.reduce(int.__or__, arrived)
+        given = {place: gradient for each in arrived.values() for place, gradient in each.items()}
+        arrived.clear()
+        return of_inputs(mask, given)
+
+    def of_group(mask: int, places: list[int], *given: Any) -> list[Any]:
+        arrived[mask] = dict(zip(places, given, strict=True))
+        return [launched]
+
+    pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, [launched], list(inputs), of_launch, None)
+    for mask, places in groups:
+        made, of_these = [outputs[place] for place in places], functools.partial(of_group, mask, places)
+        pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, made, [launched], of_these, None)
 
 
 def _configure(function: Any, config: bytes) -> None:
@@ -100,7 +184,8 @@ class _Pair:
     def __init__(self, function: Any, inputs: Sequence[Any]) -> None:
         self._config = function._configuration
         functions = function._select_forward_and_backward_functions(list(inputs), _first_order, True)._functions
-        forward = functions.forward(list(inputs), [])
+        with sums_in_order():
+            forward = functions.forward(list(inputs), [])
         self._backward = backward = functions._backward
         _configure(backward, self._config)
         outputs = functions._forward_graph.outputs
@@ -115,6 +200,7 @@ class _Pair:
         trainable = [index for index, tensor in enumerate(outputs) if backprop_util.IsTrainable(tensor)]
         self._places = trainable[: len(self._asked)]
         self._recorded = self._places[-1] + 1 if self._places else 0
+        self._groups = _grouped(functions, self._recorded)
         self._gradients = backward.structured_outputs
         self.is_plain = (
             isinstance(self._gradients, (list, tuple))
@@ -134,7 +220,7 @@ class _Pair:
             return self._run_backward(gradients, kept)
 
         recorded = outputs[: self._recorded]
-        pywrap_tfe.TFE_Py_TapeSetRecordOperation(self._label, recorded, list(inputs), backward, None)
+        _record(self._label, recorded, inputs, backward, self._groups)
         return outputs[: self._results]
 
     def _run_backward(self, gradients: Sequence[Any], kept: list[Any]) -> list[Any]:

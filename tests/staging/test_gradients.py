@@ -309,3 +309,40 @@ def main():
 """,
         f=state,
     )
+
+
+# Of results of one graph, launched below a tape: which gradients are taken behind it.
+BELOW = {
+    "one tape": ("", "tape.gradient(y, [x, w, v])"),
+    "one tape, the other result": ("", "tape.gradient(z, [x, w, v])"),
+    "one tape, both": ("", "tape.gradient([y, z], [x, w, v])"),
+    "one tape, what has no gradient": ("", "tape.gradient(k, [x, w, v])"),
+    "a persistent tape": ("persistent=True", "[tape.gradient(each, [x, w, v]) for each in (y, z, k, [y, z])]"),
+    "a persistent tape, again": ("persistent=True", "[tape.gradient(each, [x, w]) for each in (z, y, y, z)]"),
+}
+
+
+@pytest.mark.parametrize(("how", "taken"), BELOW.values(), ids=BELOW)
+@pytest.mark.parametrize("around", ["", "with tf.GradientTape() as outer:"])
+def test_results_of_a_launch_have_the_gradients_of_what_they_are_made_of(how: str, taken: str, around: str) -> None:
+    same(
+        f"""
+v = tf.Variable(2.0)
+def g(x, w):
+    return x * x * v, tf.sin(w) * w, tf.stop_gradient(x) * 2., tf.argmax(x)
+def gradients(x, w):
+    with tf.GradientTape({how}) as tape:
+        tape.watch([x, w])
+        y, z, k, _ = g(x, w)
+    return {taken}
+def main():
+    for i in range(6):
+        x, w = tf.constant([i, 0.5]), tf.constant([0.5, -i])
+        {around or "if True:"}
+            {"outer.watch([x, w])" if around else "pass"}
+            found = gradients(x, w)
+        show(found)
+        if {bool(around)}: show(outer.gradient([each for each in tf.nest.flatten(found) if each is not None], [x, w, v]))
+""",
+        g="graph",
+    )
