@@ -217,13 +217,7 @@ class Mind:
 
     def _is_better_in_parts(self) -> bool:
         """Whether regions of the site are graphs, and a trace of the whole has little to gain: then it is closed."""
-        facts = self._site.facts
-        parts = [
-            site.facts
-            for site in self._site.module.sites
-            if site.kind == "region" and site.state == "graph" and site.facts.name == facts.name
-            if _encloses(facts, site.facts)
-        ]
+        parts = self._parts()
         strip = next((part for part in parts if part.is_strip), None)
         if strip is not None:
             self._leave_eager("most iterations of a loop in it are graphs already, many in each", strip.line)
@@ -231,10 +225,21 @@ class Mind:
             self._leave_eager(self._site.reason or "", self._site.reason_line)
         return self._site.closed
 
+    def _parts(self) -> list[FunctionFacts]:
+        """The regions of the site that are graphs; a loop that is cut into strips is one with the site of its strips."""
+        facts = self._site.facts
+        return [
+            site.facts
+            for site in self._site.module.sites
+            if site.kind == "region" and site.state == "graph" and site.facts.name == facts.name
+            if _encloses(facts, site.facts) or (site.facts.is_strip and _span(facts) == _span(site.facts))
+        ]
+
     @property
     def is_candidate(self) -> bool:
         """Whether the whole site may still become a graph."""
-        return not self._site.closed and self._policy.failures == 0 and self._policy.waits
+        may_be_traced = not self._site.closed and self._policy.failures == 0 and self._policy.waits
+        return may_be_traced and not any(part.is_strip for part in self._parts())
 
     def _waits_for_caller(self, frame: types.FrameType) -> bool:
         """Whether a caller may soon become one larger graph, which is better than this one."""
@@ -429,8 +434,12 @@ def _parts(value: Any, cls: type) -> list[Any]:
 
 def _encloses(outer: FunctionFacts, inner: FunctionFacts) -> bool:
     """Whether a site is larger than a region in it."""
-    span = outer.line, outer.end_line
-    return span != (inner.line, inner.end_line) and span[0] <= inner.line and inner.end_line <= span[1]
+    span = _span(outer)
+    return span != _span(inner) and span[0] <= inner.line and inner.end_line <= span[1]
+
+
+def _span(facts: FunctionFacts) -> tuple[int, int]:
+    return facts.line, facts.end_line
 
 
 def _line_in(error: BaseException, file: str) -> int | None:

@@ -321,6 +321,28 @@ def test_it_does_what_plain_python_does(what: str) -> None:
     same(OTHERS[what])
 
 
+def test_nothing_waits_for_a_function_whose_iterations_are_graphs() -> None:
+    body = "\n".join(["        total = tf.sin(total) * .9 + tf.reduce_sum(x) / 7."] * 6)
+    ours = same(
+        f"""
+def work(x, n):
+    total = tf.constant(0.)
+    for i in range(n):
+{body}
+        if (i + 1) % 25 == 0:
+            print(i, f"{{total:.3f}}")
+    return total
+def main():
+    for k in range(3): show(work(tf.constant([1., k]), 200))
+""",
+        stage_after=None,
+    )
+    assert any(site.own_graph_calls for site in strips(ours))
+    site = ours.sites["work"]
+    assert not site.closed
+    assert not site.mind.is_candidate
+
+
 def test_a_longer_body_is_not_built_for_a_short_loop() -> None:
     source = """
         def main():
