@@ -226,7 +226,7 @@ class Mind:
         return self._site.closed
 
     def _parts(self) -> list[FunctionFacts]:
-        """The regions of the site that are graphs; a loop that is cut into strips is one with the site of its strips."""
+        """The regions of the site that are graphs; of a loop that is cut into strips, its strips, too."""
         facts = self._site.facts
         return [
             site.facts
