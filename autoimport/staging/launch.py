@@ -167,6 +167,8 @@ class Specialisation:
             # Eager says what is wrong in its own words, at the person's own line.
             tf_internals.write_variables(self.endangered, before)
             return self._eager(_complaint(str(error)))
+        except tf_recording.Accumulated as error:
+            return self._eager(str(error))
         except LookupError as error:  # nothing has run
             if handlers.has_raised(error):
                 raise

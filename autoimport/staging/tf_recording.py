@@ -34,6 +34,10 @@ _first_order: int = gradients_util.POSSIBLE_GRADIENT_TYPES_FIRST_ORDER
 _none: int = gradients_util.POSSIBLE_GRADIENT_TYPES_NONE
 
 
+class Accumulated(LookupError):
+    """TensorFlow cannot launch a graph with a loop or branch for a tape and an accumulator: nothing has run."""
+
+
 class _Configured(tf_internals.ConcreteFunction):  # type: ignore[misc]
     """A concrete function that runs under a configuration of its own, and so do the functions of its gradients.
 
@@ -141,11 +145,18 @@ def _configure(function: Any, config: bytes) -> None:
 
 
 def run_recorded(function: Any, inputs: Sequence[Any], config: bytes, wait: Wait) -> list[Any]:
-    """Launch a concrete function so that tapes and accumulators see it; `wait` makes its launch if there is one."""
+    """Launch a concrete function so that tapes and accumulators see it; `wait` makes its launch if there is one.
+
+    Raises:
+      LookupError: nothing has run, since something in it has no gradient; or `Accumulated`.
+    """
     if function.__class__ is not _Configured:
         _configure(function, config)
     tape.variables_accessed(function.graph.variables)
-    if not pywrap_tfe.TFE_Py_PackJVPs(inputs)[0]:
+    if pywrap_tfe.TFE_Py_PackJVPs(inputs)[0]:
+        if pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop(inputs):
+            raise Accumulated("a gradient tape and a forward accumulator are open around it")
+    else:
         watched = pywrap_tfe.TFE_Py_TapeSetPossibleGradientTypes(inputs)
         if watched == _none:
             return _run(function.inference_fn.name, inputs, _results(function), config, wait)

@@ -346,3 +346,37 @@ def main():
 """,
         g="graph",
     )
+
+
+def test_a_tape_and_a_forward_accumulator_are_eager_codes() -> None:
+    """TensorFlow cannot launch a graph with a loop for both."""
+    ours = same(
+        """
+        W = tf.Variable([1.5, -.5])
+        def step(x):
+            if tf.reduce_sum(x) > 0.:
+                y = x * W * tf.sin(x) * tf.cos(W) + tf.exp(x) - tf.tanh(x)
+            else:
+                y = tf.sin(x)
+            s = y
+            for i in tf.range(3):
+                s = s * x + W
+            return s + y
+        def main():
+            for k in range(5):
+                x = tf.constant([.3, .7 - k])
+                with tf.GradientTape() as tape, tf.autodiff.ForwardAccumulator(x, tf.ones([2])) as acc:
+                    y = step(x)
+                    j = acc.jvp(y)
+                show(y, j, tape.gradient(y, W))
+            for k in range(5):
+                x = tf.constant([.3, .7 - k])
+                with tf.autodiff.ForwardAccumulator(x, tf.ones([2])) as acc:
+                    with tf.GradientTape() as tape:
+                        tape.watch(x)
+                        y = step(x)
+                    g = tape.gradient(y, [x, W])
+                show(y, acc.jvp(g))
+        """
+    )
+    assert ours.sites["step"].reason.startswith("must run eagerly too often (a gradient tape and a forward accumulator")
