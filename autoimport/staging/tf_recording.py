@@ -121,7 +121,7 @@ def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[...,
         pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, made, list(inputs), run, None)
         return
     # What all groups are made of, to the tapes: its gradient only says that one of them has some.
-    launched = tf.constant(0.0)
+    launched = tf_internals.eager_tensor(0.0, tf.float32)
     arrived: dict[int, dict[int, Any]] = {}
 
     def of_launch(_: Any) -> list[Any]:
@@ -131,8 +131,9 @@ def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[...,
         return of_inputs(mask, given)
 
     def of_group(mask: int, places: list[int], *given: Any) -> list[Any]:
+        is_first = not arrived
         arrived[mask] = dict(zip(places, given, strict=True))
-        return [launched]
+        return [launched if is_first else None]  # one is enough, and tapes have nothing to add up
 
     pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, [launched], list(inputs), of_launch, None)
     for mask, places in groups:
