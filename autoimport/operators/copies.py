@@ -38,6 +38,8 @@ class _State(threading.local):
 
 
 _state = _State()
+# The method of our own classes that knows whether what becomes of them can be changed.
+_SAYS_ITSELF = "can_be_changed"
 _numbers = itertools.count()
 
 
@@ -101,7 +103,7 @@ def _add(parts: Iterable[Any]) -> None:
 
 def _is_old(obj: Any) -> bool:
     trace = observer.current()
-    if trace is None:
+    if trace is None or hasattr(type(obj), _SAYS_ITSELF):
         return False
     try:
         trace.mutate(obj, "a copy")
@@ -115,6 +117,8 @@ def changeable(item: Any) -> Iterator[Any]:
     is_one = is_changeable(item)
     if is_one:
         yield item
+    if hasattr(type(item), _SAYS_ITSELF):
+        return  # what is in it is made after the launch
     if isinstance(item, (list, tuple)):
         parts: Iterable[Any] = item
     elif is_one:
@@ -127,6 +131,9 @@ def changeable(item: Any) -> Iterator[Any]:
 
 def is_changeable(obj: Any) -> bool:
     """Whether `obj` is what a list of symbolic length can hold and a program can change."""
+    says = getattr(type(obj), _SAYS_ITSELF, None)
+    if says is not None:
+        return bool(says(obj))
     return isinstance(obj, (list, dict)) or any(
         hasattr(type(obj), name) for name in ("__attrs_attrs__", "__tf_flatten__")
     )

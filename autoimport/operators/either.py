@@ -14,8 +14,9 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.lists import stand_in
 from autoimport.operators.numbers import Number
-from autoimport.operators.undefined import MaybeNone
+from autoimport.operators.undefined import MaybeNone, require_own_methods
 
 _TENSORS = (tf.Tensor, tf.Variable)
 
@@ -53,7 +54,7 @@ class Either(MaybeNone):
 
     def to_tensor(self, dtype: Any) -> Any:
         try:
-            sides = [tf.convert_to_tensor(part, dtype) for part in (self.value, self.other)]
+            sides = [tf.convert_to_tensor(stand_in(part), dtype) for part in (self.value, self.other)]
         except (TypeError, ValueError):
             refuse(self.complaint())  # fine for one of them, an error for the other
         if sides[0].dtype != sides[1].dtype:
@@ -67,7 +68,7 @@ class Either(MaybeNone):
         operation = _operation(name)
         if others and isinstance(others[0], _TENSORS):
             return operation(self.to_tensor(others[0].dtype), *others)
-        return self.each(lambda part: operation(part, *others))
+        return self.each(lambda part: operation(require_own_methods(part), *others))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

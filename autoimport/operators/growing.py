@@ -8,7 +8,6 @@ import tensorflow as tf
 
 from autoimport.operators import copies
 from autoimport.operators.lists import TensorList
-from autoimport.operators.numbers import Number
 
 
 def known_length(handle: Any, start: Any) -> int | None:
@@ -39,6 +38,6 @@ def plain_list(items: TensorList, length: int) -> list[Any] | None:
             num_elements=length,
         )
         column = tf.unstack(stacked, num=length)
-        columns.append(column if leaf.kind is None else [Number(leaf.kind, tensor) for tensor in column])
+        columns.append([leaf.from_tensor(tensor) for tensor in column])
     rows = zip(*columns, strict=True)
     return copies.made_plain([tf.nest.pack_sequence_as(items.structure, list(row)) for row in rows])

@@ -17,6 +17,8 @@ import tensorflow as tf
 from autoimport.operators import copies, observer, places, symbolic
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.numbers import _PLAIN_DTYPES, DTYPES, Number
+from autoimport.operators.numpy_values import NumpyValue
+from autoimport.operators.recipes import Recipe, Sealed, sealed
 
 # The name of what reads an item that is there: it cannot fail.
 SURE_ITEM = "autoimport_sure_item"
@@ -24,9 +26,9 @@ SURE_ITEM = "autoimport_sure_item"
 
 @dataclass(frozen=True)
 class Leaf:
-    """The type of one leaf of the items: a Python number of `kind`, or a tensor (`kind` None)."""
+    """The type of one leaf of the items: a tensor (`kind` None), a Python number of `kind`, or what a recipe makes."""
 
-    kind: type | None
+    kind: type | Recipe | None
     dtype: Any
     shape: Any
 
@@ -34,6 +36,9 @@ class Leaf:
     def of(cls, value: Any) -> Leaf:
         if isinstance(value, Leaf):
             return value
+        if type(value) in {Sealed, NumpyValue}:
+            recipe, tensor = Recipe.of(_unsealed(value))
+            return cls(recipe, tensor.dtype, tensor.shape)
         if isinstance(value, Number) or type(value) in DTYPES:
             kind = value.kind if isinstance(value, Number) else type(value)
             return cls(kind, DTYPES[kind], tf.TensorShape([]))
@@ -43,16 +48,29 @@ class Leaf:
 
     def merged(self, other: Leaf) -> Leaf:
         """The type that holds both."""
-        if self.kind is not other.kind or self.dtype != other.dtype:
+        is_array = type(self.kind) is Recipe and self.shape.rank != other.shape.rank  # which is no scalar of numpy's
+        if self.kind != other.kind or self.dtype != other.dtype or is_array:
             refuse("a list of symbolic length gets items of unlike types")
         return Leaf(self.kind, self.dtype, self.shape.most_specific_compatible_shape(other.shape))
 
     def to_tensor(self, value: Any) -> Any:
+        if type(self.kind) is Recipe:
+            return Recipe.of(_unsealed(value))[1]
         return Number.of(value).tensor if self.kind is not None else tf.convert_to_tensor(value, self.dtype)
 
     def from_tensor(self, tensor: Any) -> Any:
         tensor.set_shape(self.shape)
-        return tensor if self.kind is None else Number(self.kind, tensor)
+        if type(self.kind) is Recipe:
+            return self.kind.value(tensor)
+        return Number(self.kind, tensor) if isinstance(self.kind, type) else tensor
+
+    def can_be_changed(self) -> bool:
+        """Whether what is there after the launch can be changed by the program."""
+        return type(self.kind) is Recipe and self.kind.can_be_changed
+
+
+def _unsealed(value: Any) -> Any:
+    return value.value if type(value) is Sealed else value
 
 
 @symbolic.register
@@ -73,9 +91,9 @@ class TensorList:
     @classmethod
     def of(cls, items: Sequence[Any], example: Any) -> TensorList:
         """The items of a Python list; `example` is one more item of the kind that will be added."""
-        structure = tf.nest.map_structure(Leaf.of, example)
+        structure = _structure(example)
         for item in items:
-            structure = _merged(structure, tf.nest.map_structure(Leaf.of, item))
+            structure = _merged(structure, _structure(item))
         result = cls(structure, [_empty(leaf) for leaf in tf.nest.flatten(structure)])
         for item in items:
             result = result._pushed(item)
@@ -109,8 +127,8 @@ class TensorList:
         return self._pushed(item)
 
     def _pushed(self, item: Any) -> TensorList:
-        structure = _merged(self.structure, tf.nest.map_structure(Leaf.of, item))
-        leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(item), strict=True)
+        structure = _merged(self.structure, _structure(item))
+        leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(sealed(item)), strict=True)
         return TensorList(structure, [_push(handle, leaf.to_tensor(x)) for leaf, handle, x in leaves])
 
     def pop(self) -> tuple[TensorList, Any]:
@@ -128,9 +146,9 @@ class TensorList:
     def set_item(self, key: Any, item: Any) -> TensorList:
         """The list with another item at `key`."""
         copies.put(item)
-        structure = _merged(self.structure, tf.nest.map_structure(Leaf.of, item))
+        structure = _merged(self.structure, _structure(item))
         index = places.inside(key, self.count(), "list assignment index out of range")
-        leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(item), strict=True)
+        leaves = zip(tf.nest.flatten(structure), self.handles, tf.nest.flatten(sealed(item)), strict=True)
         set_ = tf.raw_ops.TensorListSetItem
         handles = [set_(input_handle=h, index=index, item=leaf.to_tensor(x)) for leaf, h, x in leaves]
         return TensorList(structure, handles)
@@ -163,7 +181,8 @@ class TensorList:
     def column(self) -> Any:
         """The items as the rows of a tensor, where they are numbers or tensors of one shape; else None."""
         leaf = self.structure
-        return self._columns()[0] if isinstance(leaf, Leaf) and leaf.shape.is_fully_defined() else None
+        is_plain = isinstance(leaf, Leaf) and type(leaf.kind) is not Recipe and leaf.shape.is_fully_defined()
+        return self._columns()[0] if is_plain else None
 
     def permuted(self, order: Any) -> TensorList:
         """The items at the places that the index tensor `order` tells."""
@@ -212,13 +231,13 @@ class TensorList:
     # What TensorFlow's functions make of it.
     def stack(self, axis: int = 0, dtype: Any = None) -> Any:
         """`tf.stack` of the items."""
-        if isinstance(self.structure, Leaf):
+        if isinstance(self.structure, Leaf) and type(self.structure.kind) is not Recipe:
             leaf = self.structure
             self.check(self.count() < 1, "an empty list is stacked")
             rows = tf.raw_ops.TensorListStack(
                 input_handle=self.handles[0], element_shape=_shape(leaf), element_dtype=leaf.dtype
             )
-            if leaf.kind is not None:
+            if isinstance(leaf.kind, type):
                 rows = tf.cast(rows, dtype or _PLAIN_DTYPES[leaf.kind])
             if axis == 0:
                 return rows
@@ -231,7 +250,8 @@ class TensorList:
     def concat(self, axis: Any = 0) -> Any:
         """`tf.concat` of the items."""
         leaf = self.structure
-        if not isinstance(leaf, Leaf) or leaf.shape.rank in (None, 0) or type(axis) is not int or axis != 0:
+        is_tensor = isinstance(leaf, Leaf) and leaf.kind is None
+        if not is_tensor or leaf.shape.rank in (None, 0) or type(axis) is not int or axis != 0:
             what = "a list of symbolic length is concatenated in a way that is not supported"
             refuse(what, error=NotImplementedError)
         self.check(self.count() < 1, "an empty list is concatenated")
@@ -271,6 +291,10 @@ def _push(handle: Any, tensor: Any) -> Any:
 def _empty(leaf: Leaf) -> Any:
     any_shape, no_limit = tf.constant(-1, tf.int32), tf.constant(-1, tf.int32)
     return tf.raw_ops.EmptyTensorList(element_shape=any_shape, max_num_elements=no_limit, element_dtype=leaf.dtype)
+
+
+def _structure(item: Any) -> Any:
+    return tf.nest.map_structure(Leaf.of, sealed(item))
 
 
 def _merged(a: Any, b: Any) -> Any:

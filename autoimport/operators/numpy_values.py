@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,6 +27,8 @@ METHODS = frozenset(
         "round", "std", "sum", "tobytes", "tolist", "trace", "var", "decode",
     }
 )  # fmt: skip
+# Those of them that hand on the numbers as they are.
+_COPIES = frozenset({"copy", "flatten", "tobytes", "tolist"})
 FUNCTIONS: frozenset[Any] = frozenset(
     {
         np.abs, np.all, np.amax, np.amin, np.any, np.argmax, np.argmin, np.argsort, np.around, np.array, np.ceil,
@@ -115,6 +118,10 @@ class NumpyValue(Outranking):
             refuse(f"computes with {self.tensor.dtype.name} numbers of numpy")
         return NumpyValue(-self.tensor)
 
+    def can_be_changed(self) -> bool:
+        """Whether the program could change it after the launch, and all who hold it would see that."""
+        return _is_changeable(self._example())
+
     def scalar(self) -> Any:
         """Its tensor, where a Python number can be made of it."""
         if self.tensor.shape.rank != 0 or not (self.tensor.dtype in _ORDINARY or self.tensor.dtype.is_integer):
@@ -146,7 +153,7 @@ class NumpyMethod:
             return NumpyValue(tensor)
         if self.name in ("item", "tolist") and not args and type(owner) is NumpyValue and _is_number(owner.tensor):
             return python_number(owner)
-        return Later.of(_method, (owner, self.name, *args), kwargs)
+        return Later.of(_method, (owner, self.name, *args), kwargs, computes=self.name not in _COPIES)
 
 
 def _is_number(tensor: Any) -> bool:
@@ -184,9 +191,12 @@ class Later(Outranking):
         self.example = example
 
     @classmethod
-    def of(cls, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Later:
-        """`fn(*args, **kwargs)`, over ordinary numbers: others go back to eager."""
-        require_ordinary(args)
+    def of(
+        cls, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *, computes: bool = True
+    ) -> Later:
+        """`fn(*args, **kwargs)`; if it computes, over ordinary numbers: others go back to eager."""
+        if computes:
+            require_ordinary(args)
         call = _Call(fn, len(args), tuple(kwargs))
         values = (*args, *kwargs.values())
         return cls(call, map(_snapshot, values), call(*map(_example, values)))
@@ -205,6 +215,10 @@ class Later(Outranking):
     def __round__(self, digits: Any = None) -> Any:
         return Later.of(round, (self,) if digits is None else (self, digits), {})
 
+    def can_be_changed(self) -> bool:
+        """As of a `NumpyValue`."""
+        return _is_changeable(self.example)
+
     def _value_needed(self, *_: Any) -> NoReturn:
         refuse(f"needs a {type(self.example).__name__} that numpy makes after the launch", _NOT_SHOWN)
 
@@ -216,17 +230,23 @@ class Later(Outranking):
     __matmul__ = __rmatmul__ = __tf_tensor__ = _value_needed
 
 
+@dataclass(frozen=True)
 class _Call:
     """`fn` with the last arguments by name."""
 
-    def __init__(self, fn: Callable[..., Any], positional: int, names: tuple[str, ...]) -> None:
-        self._fn = fn
-        self._positional = positional
-        self._names = names
+    fn: Callable[..., Any]
+    positional: int
+    names: tuple[str, ...]
 
     def __call__(self, *args: Any) -> Any:
-        named = dict(zip(self._names, args[self._positional :], strict=True))
-        return self._fn(*args[: self._positional], **named)
+        named = dict(zip(self.names, args[self.positional :], strict=True))
+        return self.fn(*args[: self.positional], **named)
+
+
+def _is_changeable(example: Any) -> bool:
+    if isinstance(example, tuple):
+        return any(map(_is_changeable, example))
+    return not isinstance(example, (*_PLAIN, bytes, np.generic))
 
 
 def _snapshot(value: Any) -> Any:

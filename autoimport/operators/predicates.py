@@ -9,7 +9,7 @@ import tensorflow as tf
 from autoimport.operators import observer
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.either import Either
-from autoimport.operators.lists import TensorList
+from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.numbers import Number
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
@@ -24,6 +24,7 @@ def predicate(condition: Any) -> Any:
     Raises:
       ValueError: a tensor of several elements, as in eager execution.
     """
+    condition = stand_in(condition)
     if not is_symbolic(condition):
         return tf.constant(bool(condition))
     if isinstance(condition, Either):

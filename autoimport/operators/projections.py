@@ -15,6 +15,7 @@ from autoimport.operators import copies
 from autoimport.operators.checks import CheckNeeded, on_trial
 from autoimport.operators.lists import Leaf, TensorList
 from autoimport.operators.numbers import Number
+from autoimport.operators.recipes import sealed
 from autoimport.operators.streams import One
 
 
@@ -35,7 +36,7 @@ def projected(items: TensorList, step: Callable[[Any], Any]) -> TensorList | Non
     if type(part) is not One:
         return None
     known = {id(tensor): (leaf, handle) for tensor, leaf, handle in zip(tensors, leaves, items.handles, strict=True)}
-    values = [value.tensor if type(value) is Number else value for value in tf.nest.flatten(part.value)]
+    values = [value.tensor if type(value) is Number else value for value in tf.nest.flatten(sealed(part.value))]
     if not values or not all(id(value) in known for value in values):
         return None
     copies.put(part.value)

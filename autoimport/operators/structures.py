@@ -260,14 +260,14 @@ def _items(value: Any, keys: tuple[Any, ...]) -> list[Any]:
         return list(value if trace is None else trace.iterate(value))
     if type(value) is dict and trace is not None:
         return [trace.read_item(value, key) for key in trace.iterate(value)]
-    if isinstance(value, (list, tuple)):
-        return list(value)
     if type(value) is Text:
         return [value.fn, *value.args]
     if type(value) is NumpyValue:
         return [value.tensor]
     if type(value) is Later:
         return [value.fn, value.example, *value.args]
+    if isinstance(value, (list, tuple)):
+        return list(value)
     if isinstance(value, dict):
         return list(value.values())
     return [getattr(value, key) if trace is None else trace.read_attr(value, key) for key in keys]

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import tensorflow as tf
 
 from autoimport.operators import observer
-from autoimport.operators.checks import fail_if
+from autoimport.operators.checks import fail_if, refuse
+from autoimport.operators.lists import is_unknown, stand_in
 from autoimport.operators.numbers import Number, Outranking
 from autoimport.operators.symbolic import register
 
@@ -88,12 +89,12 @@ class MaybeNone(_Maybe, Outranking):
 
     def to_tensor(self, dtype: Any) -> Any:
         """The value as a tensor, of `dtype` if that is not None."""
-        return tf.convert_to_tensor(self.resolve(), dtype)
+        return tf.convert_to_tensor(stand_in(self.resolve()), dtype)
 
     def compute(self, name: str, others: Sequence[Any]) -> Any:
         """What the special method `name` gives."""
         others = [other.resolve() if isinstance(other, MaybeNone) else other for other in others]
-        found = getattr(self.resolve(), name, None)
+        found = getattr(require_own_methods(self.resolve()), name, None)
         return NotImplemented if found is None else found(*others)
 
     def __getattr__(self, name: str) -> Any:
@@ -102,10 +103,17 @@ class MaybeNone(_Maybe, Outranking):
         return getattr(self.resolve(), name)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.resolve()[key]
+        return stand_in(self.resolve())[key]
 
     def __bool__(self) -> NoReturn:
         raise TypeError(f"the truth of {self.name} is not known before the graph runs")
+
+
+def require_own_methods(value: Any) -> Any:
+    """`value`, unless its special methods are those of a list that only stands for its items."""
+    if is_unknown(value):
+        refuse("computes with what may be a list of symbolic length")
+    return value
 
 
 def _forward(name: str) -> Any:

@@ -16,11 +16,13 @@ import tensorflow as tf
 
 from autoimport.operators import copies, observer
 from autoimport.operators.either import Either
-from autoimport.operators.errors import BranchMismatch, TypesDiffer
+from autoimport.operators.errors import BranchMismatch, TypesDiffer, Unstageable
 from autoimport.operators.heap import MISSING
 from autoimport.operators.lists import Leaf as ItemLeaf
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import DTYPES, Known, Number
+from autoimport.operators.numpy_values import Later, NumpyValue
+from autoimport.operators.recipes import sealed
 from autoimport.operators.structures import Leaf, Node, as_number, build_container, capture, describe, fits, variant
 from autoimport.operators.text import Text, whichever
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, Undefined
@@ -130,7 +132,12 @@ class Unifier:
     def _containers(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
         copied = left.is_a_copy() or right.is_a_copy() or (self.identity and copies.are_merged(left.value, right.value))
         if _is_list(left) and _is_list(right) and (left.label != right.label or has_items(left) != has_items(right)):
-            a, b = _as_items(left, right)
+            try:
+                a, b = _as_items(left, right)
+            except Unstageable:
+                if not self.identity:
+                    raise
+                raise Mismatch(describe(left), describe(right)) from None  # of two branches it may be either's
             return dataclasses.replace(a, copied=copied), dataclasses.replace(b, copied=copied)
         if left.label != right.label:
             raise Mismatch(describe(left), describe(right))
@@ -260,6 +267,8 @@ def _structure(node: Node) -> Any:
         return ItemLeaf(None, node.leaves[0].dtype, node.leaves[0].shape)
     if node.kind == "number":
         return ItemLeaf(node.label, DTYPES[node.label], tf.TensorShape([]))
+    if node.kind == "container" and node.label[0] in {NumpyValue, Later}:
+        return ItemLeaf.of(sealed(node.value))
     if node.kind == "container":
         return build_container(node.label, [_structure(child) for child in node.children])
     return ItemLeaf.of(node.value)

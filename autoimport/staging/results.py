@@ -62,6 +62,8 @@ class ResultPlan:
             return self.again(value.code)
         if type(value) is Text:
             return self._text(value)
+        if type(value) in {Later, NumpyValue} and copies.is_copy(value):
+            copies.hand_out(value, self._copies)
         if type(value) is Later:
             return self._once(value, lambda: self._text(value))
         if type(value) is Held:

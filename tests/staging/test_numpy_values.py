@@ -135,3 +135,18 @@ def test_numpy_warns_at_the_line_of_the_program(expression: str) -> None:
             print([(str(w.message), w.lineno, w.filename) for w in caught])
     """
     assert "step" in programs.same(source).sites
+
+
+def test_what_only_copies_takes_any_numbers() -> None:
+    ran = programs.same(
+        """
+        def f(x, n):
+            part = x[:n].numpy()
+            return part.tolist(), part.copy(), part.flatten(), part.tobytes(), tuple(part.tolist())
+        def main():
+            for n in (2, 2, 0, 3, 0, 0, 0, 0, 0, 1):
+                show(f(tf.constant([1.0, float("inf"), float("nan")]), tf.constant(n)))
+        """,
+        f="graph",
+    )
+    assert ran.sites["f"].own_graph_calls == 9
