@@ -26,11 +26,16 @@ SURE_ITEM = "autoimport_sure_item"
 
 @dataclass(frozen=True)
 class Leaf:
-    """The type of one leaf of the items: a tensor (`kind` None), a Python number of `kind`, or what a recipe makes."""
+    """The type of one leaf of the items: a tensor (`kind` None), a Python number of `kind`, or what a recipe makes.
+
+    Attributes:
+      inner: of a list of symbolic length, the structure of its own items. It is in the list as one variant tensor.
+    """
 
     kind: type | Recipe | None
     dtype: Any
     shape: Any
+    inner: Any = None
 
     @classmethod
     def of(cls, value: Any) -> Leaf:
@@ -42,23 +47,43 @@ class Leaf:
         if isinstance(value, Number) or type(value) in DTYPES:
             kind = value.kind if isinstance(value, Number) else type(value)
             return cls(kind, DTYPES[kind], tf.TensorShape([]))
+        if type(value) is TensorList and value.handles:
+            return cls.of_list(value.structure)
         if isinstance(value, (tf.Tensor, tf.TensorSpec)) and value.dtype not in (tf.variant, tf.resource):
             return cls(None, value.dtype, value.shape)
         refuse(f"a {type(value).__name__} is put into a list of symbolic length")
+
+    @classmethod
+    def of_list(cls, structure: Any) -> Leaf:
+        """The type of a list of symbolic length whose items are such structures."""
+        return cls(None, tf.variant, tf.TensorShape(None), structure)
+
+    def __str__(self) -> str:
+        if self.inner is not None:
+            return "a list"
+        if type(self.kind) is Recipe:
+            return f"what numpy makes of a tensor of {self.dtype.name}"
+        return f"a Python {self.kind.__name__}" if isinstance(self.kind, type) else f"a tensor of {self.dtype.name}"
 
     def merged(self, other: Leaf) -> Leaf:
         """The type that holds both."""
         is_array = type(self.kind) is Recipe and self.shape.rank != other.shape.rank  # which is no scalar of numpy's
         if self.kind != other.kind or self.dtype != other.dtype or is_array:
-            refuse("a list of symbolic length gets items of unlike types")
+            refuse(f"a list of symbolic length gets {self} and {other} as items", "give all items one type")
+        if self.inner is not None:
+            return Leaf.of_list(_merged(self.inner, other.inner))
         return Leaf(self.kind, self.dtype, self.shape.most_specific_compatible_shape(other.shape))
 
     def to_tensor(self, value: Any) -> Any:
+        if self.inner is not None:
+            return _bundled(value.handles)
         if type(self.kind) is Recipe:
             return Recipe.of(_unsealed(value))[1]
         return Number.of(value).tensor if self.kind is not None else tf.convert_to_tensor(value, self.dtype)
 
     def from_tensor(self, tensor: Any) -> Any:
+        if self.inner is not None:
+            return TensorList(self.inner, self.handles(tensor))
         tensor.set_shape(self.shape)
         if type(self.kind) is Recipe:
             return self.kind.value(tensor)
@@ -68,9 +93,27 @@ class Leaf:
         """Whether what is there after the launch can be changed by the program."""
         return type(self.kind) is Recipe and self.kind.can_be_changed
 
+    def handles(self, tensor: Any) -> list[Any]:
+        """The variant tensors of a list that is in a list as this one."""
+        width = len(tf.nest.flatten(self.inner))
+        get = tf.raw_ops.TensorListGetItem
+        return [tensor] if width == 1 else [
+            get(input_handle=tensor, index=k, element_shape=-1, element_dtype=tf.variant) for k in range(width)
+        ]  # fmt: skip
+
 
 def _unsealed(value: Any) -> Any:
     return value.value if type(value) is Sealed else value
+
+
+def _bundled(handles: Sequence[Any]) -> Any:
+    """Several variant tensors in one."""
+    if len(handles) == 1:
+        return handles[0]
+    bundle = _empty(Leaf(None, tf.variant, tf.TensorShape(None)))
+    for handle in handles:
+        bundle = _push(bundle, handle)
+    return bundle
 
 
 @symbolic.register

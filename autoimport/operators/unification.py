@@ -271,7 +271,7 @@ def _structure(node: Node) -> Any:
         return ItemLeaf.of(sealed(node.value))
     if node.kind == "container":
         return build_container(node.label, [_structure(child) for child in node.children])
-    return ItemLeaf.of(node.value)
+    return ItemLeaf.of_list(node.label) if node.kind == "items" else ItemLeaf.of(node.value)
 
 
 def _is_undefined(node: Node) -> bool:

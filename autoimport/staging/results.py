@@ -144,14 +144,11 @@ class ResultPlan:
     def _list(self, contents: lists.TensorList) -> Build:
         """A list whose length only the graph knows: its tensor lists come out whole, and are taken apart in Python."""
         handles = [self._output(handle) for handle in contents.handles]
-        structure, leaves = contents.structure, tf.nest.flatten(contents.structure)
-
+        structure = contents.structure
         cls: Any = tuple if isinstance(contents, lists.TensorTuple) else list
 
         def build(old: Sequence[Any], new: Sequence[Any]) -> Any:
-            length = int(tf.raw_ops.TensorListLength(input_handle=new[handles[0]])) if handles else 0
-            columns = [_column(new[h], leaf, length) for h, leaf in zip(handles, leaves, strict=True)] if length else []
-            return cls(tf.nest.pack_sequence_as(structure, list(parts)) for parts in zip(*columns, strict=True))
+            return cls(_items([new[handle] for handle in handles], structure))
 
         return build
 
@@ -214,11 +211,42 @@ class ResultPlan:
         return lambda old, new: objects.rebuild(cls, {name: build(old, new) for name, build in attributes})
 
 
+def _items(handles: list[Any], structure: Any) -> list[Any]:
+    """The items of a list whose length is known now."""
+    length = int(tf.raw_ops.TensorListLength(input_handle=handles[0])) if handles else 0
+    if not length:
+        return []
+    leaves = tf.nest.flatten(structure)
+    columns = [_column(handle, leaf, length) for handle, leaf in zip(handles, leaves, strict=True)]
+    rows = [tf.nest.pack_sequence_as(structure, list(parts)) for parts in zip(*columns, strict=True)]
+    return list(map(_opened, rows)) if any(leaf.inner is not None for leaf in leaves) else rows
+
+
+class _Inner:
+    """A list that is an item, where `tf.nest` must not see its own items."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+
+def _opened(item: Any) -> Any:
+    """The item with its lists, each of which is the only part of the list that stood for it."""
+    if type(item) is list and len(item) == 1 and type(item[0]) is _Inner:
+        return item[0].items
+    if isinstance(item, dict):
+        return type(item)((key, _opened(part)) for key, part in item.items())
+    if isinstance(item, tuple) and hasattr(item, "_make"):
+        return item._make(map(_opened, item))
+    return type(item)(map(_opened, item)) if type(item) in {list, tuple} else item
+
+
 def _column(handle: Any, leaf: Any, length: int) -> list[Any]:
     """What a tensor list holds, all at once where its items are of one shape."""
     get = functools.partial(tf.raw_ops.TensorListGetItem, input_handle=handle, element_dtype=leaf.dtype)
     if not leaf.shape.is_fully_defined():
         column = [get(index=index, element_shape=-1) for index in range(length)]
+        if leaf.inner is not None:
+            return [_Inner(_items(leaf.handles(part), leaf.inner)) for part in column]
         return column if leaf.kind is None else [leaf.kind(part.numpy()) for part in column]
     rows = tf.raw_ops.TensorListStack(
         input_handle=handle, element_shape=leaf.shape.as_list(), element_dtype=leaf.dtype, num_elements=length

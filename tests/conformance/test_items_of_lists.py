@@ -220,3 +220,113 @@ def test_items_that_nobody_else_changes_are_in_the_graph(fn: Callable[..., Any])
 @pytest.mark.parametrize("fn", [rows_of])
 def test_a_list_is_handed_out_with_its_items(fn: Callable[..., Any]) -> None:
     check(fn, *COUNTS, function=False)
+
+
+# Lists of symbolic length in lists of symbolic length -------------------------------------------------------------------------
+
+
+def triangle(n):
+    rows = []
+    for i in tf.range(n):
+        row = []
+        for j in tf.range(i + 1):
+            row.append(i * 10 + j)
+        rows.append(row)
+    return rows
+
+
+def walked(n):
+    rows, total, count = triangle(n), n * 0, 0
+    for row in rows:
+        for x in row:
+            total = total * 2 + x
+            count += 1
+    return total, count, len(rows)
+
+
+def indexed(n):
+    rows = triangle(n + 2)
+    return (
+        len(rows[0]),
+        len(rows[-1]),
+        rows[1][0],
+        rows[-1][-1],
+        rows[0] == [0],
+        [0] in rows,
+        triangle(n) == triangle(n),
+    )
+
+
+def in_structures(n):
+    rows, total = [], 0.0
+    for i in tf.range(n):
+        row = []
+        for j in tf.range(i):
+            row.append((j, {"half": tf.cast(j, tf.float32) / 2.0}))
+        rows.append((i, row))
+    for i, row in rows:
+        for _, parts in row:
+            total = total * 2 + parts["half"] * tf.cast(i, tf.float32)
+    return total
+
+
+def three_deep(n):
+    cubes, total = [], n * 0
+    for i in tf.range(n):
+        square = []
+        for j in tf.range(i):
+            row = []
+            for k in tf.range(j):
+                row.append(k + 1)
+            square.append(row)
+        cubes.append(square)
+    for square in cubes:
+        for row in square:
+            for x in row:
+                total = total * 2 + x
+    return total
+
+
+def gradient(n):
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        rows, total = [], x * 0
+        for i in tf.range(n):
+            row = []
+            for j in tf.range(i + 1):
+                row.append(x * tf.cast(j + i, tf.float32))
+            rows.append(row)
+        for row in rows:
+            for y in row:
+                total = total + y * y
+    return tape.gradient(total, x)
+
+
+@pytest.mark.parametrize("fn", [walked, indexed, in_structures, three_deep, gradient])
+def test_lists_that_grow_are_items_of_lists_that_grow(fn: Callable[..., Any]) -> None:
+    check(fn, *COUNTS, (tf.constant(0),))
+
+
+@pytest.mark.parametrize("fn", [triangle])
+def test_lists_in_lists_are_handed_out(fn: Callable[..., Any]) -> None:
+    check(fn, *COUNTS, (tf.constant(0),), function=False)
+
+
+def row_changed_afterwards(n):
+    rows = triangle(n)
+    rows[0].append(n)
+    return len(rows[0])
+
+
+def one_row_that_grows(n):
+    rows, row = [], []
+    for i in tf.range(n):
+        row.append(i)
+        rows.append(row)
+    return len(rows[0])
+
+
+@pytest.mark.parametrize("fn", [row_changed_afterwards, one_row_that_grows])
+def test_a_list_in_a_list_is_no_copy(fn: Callable[..., Any]) -> None:
+    check(fn, *COUNTS, staged=False, function=TypeError)

@@ -357,26 +357,30 @@ def _settle(
     total: Counter[str],
     scope: naming.Scope,
 ) -> list[str]:
-    """Give each name the innermost generated function that holds all of its uses; return what `body` must initialise.
+    """Give each name the innermost generated functions that hold its uses; return what `body` must initialise.
+
+    A name that several of them use, for a value of its own in each (`for row in rows` twice), is one in each.
 
     `owned` are the names that belong to the scope of `body`; `movable` those of them that nothing else holds on to;
     `total` tells how often each of these is mentioned in it.
     """
-    given: set[str] = set()
     direct: set[str] = set()
+    found: list[tuple[Any, set[str], list[tuple[str, list[gast.AST], list[str], set[str]]]]] = []
+    count: Counter[str] = Counter()
     for node in direct_nodes(body):
         if not isinstance(node, COMPOUND):
             direct.update(naming.bound_by(node))
             continue
         inside = [(key, block, *_mentions(block)) for key, block in blocks(node)]
-        count = Counter(name for _, _, mentions, _ in inside for name in mentions)
-        state = set(node.outline.names)
-        local = frozenset(name for name in movable & count.keys() - state if count[name] == total[name])
-        given |= local
+        found.append((node, set(node.outline.names), inside))
+        count.update(name for _, _, mentions, _ in inside for name in mentions)
+    states = {name for _, state, _ in found for name in state}
+    given = frozenset(name for name in movable & count.keys() - states if count[name] == total[name])
+    for node, _, inside in found:
         for key, block, mentions, assigned in inside:
-            node.outline.nonlocals[key] = sorted(assigned - local - scope.globals)
+            node.outline.nonlocals[key] = sorted(assigned - given - scope.globals)
             node.outline.globals[key] = sorted(assigned & scope.globals)
-            here = local.intersection(mentions)
+            here = given.intersection(mentions)
             node.outline.inits[key] = _settle(block, here, here, needed & here, Counter(mentions), scope)
     return sorted(name for name in owned - given if name in needed or name not in direct)
 
