@@ -253,6 +253,8 @@ class Caller:
             if isinstance(owner, tf.TensorArray):
                 raise Unstageable("changes a TensorArray that was made outside")
             self._reader.states.note(owner)
+        if isinstance(owner, tf.GradientTape) and function.__name__ in ("watch", *_GRADIENTS):
+            gradients.require_tensors(*args[:2], *kwargs.values())
         if isinstance(owner, tf.TensorArray):
             forgets = self.array_reads.called(owner, function.__name__, args, kwargs)
             result = array_reads.read(owner, function.__name__, forgets, lambda: self._run(fn, args, kwargs))
@@ -326,6 +328,8 @@ class Caller:
             raise Unstageable(objection)
         if trust.full_name(fn).startswith("keras.src.random.") and tf_internals.keras_seed_generator() is None:
             raise Unstageable("draws the first of Keras' random numbers")
+        if args and isinstance(args[0], tf.GradientTape) and vars(tf.GradientTape).get(fn.__name__) is fn:
+            return self.call(fn.__get__(args[0]), args[1:], kwargs)
         owner = getattr(fn, "__self__", None)
         if is_numpy(owner) or is_numpy_function(fn):
             require_no_warning(fn.__name__, (owner, *args) if is_numpy(owner) else args, kwargs)

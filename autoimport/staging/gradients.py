@@ -18,8 +18,10 @@ import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.loops import SURE
+from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.observer import Observer
 from autoimport.staging import tf_internals
+from autoimport.staging.arrays import Array
 
 # The sources from which a gradient flows to a tensor on every way, and on some way.
 Reach = tuple[int, int]
@@ -49,6 +51,17 @@ class Opened:
         self.tape = tape
         self.graph = tf.compat.v1.get_default_graph()
         self.since = tf_internals.size_of(self.graph)
+
+
+def require_tensors(*given: Any) -> None:
+    """Give up where a tape gets what only stands for a tensor, a number or an array of numpy's: eager code refuses it.
+
+    Raises:
+      Unstageable: see above.
+    """
+    for each in tf.nest.flatten(given):
+        if isinstance(each, (Number, Known, Outranking)) or type(each) is Array:
+            raise Unstageable(f"gives a tape a {type(each).__name__}, which eager code refuses")
 
 
 def as_eager(
@@ -98,36 +111,48 @@ def _require_one_name(graph: Any, sources: Sequence[Any], targets: Sequence[Any]
                 raise Unstageable("takes a gradient of one of two tensors, and the target uses one by its other name")
 
 
-def _handed_on(graph: Any, tensor: Any) -> Iterator[Any]:
-    """The tensors of a graph that one of it may be in eager code, though here it is the result of a branch or loop."""
+def hands_on(graph: Any) -> bool:
+    """Whether a result of a function may be one of its arguments in eager code, of which gradients may be taken."""
+    results = [output for output in graph.outputs if _carries(output.dtype)]
+    return any(
+        each is given for result in results for each in _handed_on(graph, result, True) for given in graph.inputs
+    )
+
+
+def _handed_on(graph: Any, tensor: Any, loops_run: bool = False) -> Iterator[Any]:
+    """The tensors of a graph that one of it may be in eager code, though here it is the result of a branch or loop.
+
+    With `loops_run` loops have an iteration.
+    """
     operation = tensor.op
     if operation.type == "Identity":
-        yield from _handed_on(graph, operation.inputs[0])
+        yield from _handed_on(graph, operation.inputs[0], loops_run)
     elif operation.type == "Select":
-        for each in operation.inputs[1:]:
-            yield each
-            yield from _handed_on(graph, each)
-    elif operation.type in _BRANCHES:
-        for branch in tf_internals.branches(graph, operation):
-            yield from _handed_out(graph, branch, operation.inputs[1:], branch.outputs[tensor.value_index])
-    elif operation.type in _CALLS and tf_internals.calls_control_flow(operation):
-        inner = tf_internals.called(graph, operation, "f")
-        yield from _handed_out(graph, inner, operation.inputs, inner.outputs[tensor.value_index])
-    elif operation.type in _LOOPS:
-        start = operation.inputs[tensor.value_index]
-        yield start
-        yield from _handed_on(graph, start)
+        inputs = operation.inputs[1:]
+        yield from inputs
+        yield from (found for each in inputs for found in _handed_on(graph, each, loops_run))
+    elif operation.type in _BRANCHES | _LOOPS | _CALLS:
+        inners, inputs, place = [], operation.inputs, tensor.value_index
+        if operation.type in _BRANCHES:
+            inners, inputs = tf_internals.branches(graph, operation), operation.inputs[1:]
+        elif operation.type in _LOOPS:
+            inners = [tf_internals.called(graph, operation, "body")]
+        elif tf_internals.calls_control_flow(operation):
+            inners = [tf_internals.called(graph, operation, "f")]
+        found = [inputs[place]] if operation.type in _LOOPS and not loops_run else []
+        for inner in inners:
+            ends = [inner.outputs[place], *_handed_on(inner, inner.outputs[place], loops_run)]
+            parameters = {parameter.name: outer for outer, parameter in zip(inputs, inner.inputs, strict=False)}
+            found += [parameters[end.name] for end in map(_behind, ends) if end.name in parameters]
+        yield from found
+        yield from (further for each in found for further in _handed_on(graph, each, loops_run))
 
 
-def _handed_out(graph: Any, inner: Any, inputs: Sequence[Any], output: Any) -> Iterator[Any]:
-    """The same for an output of a branch or function that gets these inputs."""
-    for each in (output, *_handed_on(inner, output)):
-        while each.op.type == "Identity":
-            each = each.op.inputs[0]
-        for outer, parameter in zip(inputs, inner.inputs, strict=False):
-            if parameter is each:
-                yield outer
-                yield from _handed_on(graph, outer)
+def _behind(tensor: Any) -> Any:
+    """What is handed on under another name."""
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
 
 
 def require_straight(target: Any) -> None:

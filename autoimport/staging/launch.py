@@ -118,6 +118,11 @@ class Specialisation:
         return tf_internals.one_output_feeds_another(self.function.graph)
 
     @functools.cached_property
+    def _hands_on(self) -> bool:
+        """Whether a result may be an argument, by another name of which a tape outside may be asked."""
+        return gradients.hands_on(self.function.graph)
+
+    @functools.cached_property
     def _is_unsure(self) -> bool:
         """Whether a tape outside would get zeros where eager code gives None."""
         graph = self.function.graph
@@ -143,6 +148,8 @@ class Specialisation:
         if tf_internals.recording():
             if self._is_chained:
                 return self._eager("a gradient tape is open around it, and its results depend on one another")
+            if self._hands_on:
+                return self._eager("a gradient tape is open around it, and a result may be an argument itself")
             if not self.is_for_tapes and self._is_unsure:
                 self.failed = NO_TAPE
                 return MISS

@@ -380,3 +380,40 @@ def test_a_tape_and_a_forward_accumulator_are_eager_codes() -> None:
         """
     )
     assert ours.sites["step"].reason.startswith("must run eagerly too often (a gradient tape and a forward accumulator")
+
+
+@pytest.mark.parametrize("body", ["if x[0] > 9: x = x * 2.", "for i in tf.range(2):\n    if x[0] > 9: x = x * 2."])
+def test_a_result_that_may_be_an_argument_is_eager_below_a_tape(body: str) -> None:
+    same(
+        f"""
+def g(x):
+{textwrap.indent(body, "    ")}
+    return x
+def main():
+    x = tf.constant([1., 2.])
+    for i in range(5):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = g(x)
+            z = x * x
+        show(y, tape.gradient(z, y), tape.gradient(y, x))
+"""
+    )
+
+
+@pytest.mark.parametrize("given", ["n", "x.numpy()", "x.numpy()[0]", "a", "[x, a]"])
+@pytest.mark.parametrize("call", ["tape.watch(k)", "tf.GradientTape.watch(tape, k)", "tape.gradient(x * 2., k)"])
+def test_a_tape_takes_no_numbers_and_no_arrays(call: str, given: str) -> None:
+    same(
+        f"""
+import numpy as np
+def f(x, a, n):
+    k = {given}
+    with tf.GradientTape() as tape:
+        y = {call}
+    return x * 3., y
+def main():
+    a = np.array([1., 2.], np.float32)
+    for i in range(5): attempt(f, tf.constant([1., 2.]), a, i * 0.5)
+"""
+    )
