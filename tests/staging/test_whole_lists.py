@@ -115,3 +115,25 @@ def test_what_cannot_be_converted_raises_what_eager_raises() -> None:
                 attempt(step, items, tf.constant(2.0))
         """
     )
+
+
+@pytest.mark.parametrize("join", ("tf.stack(items)", "tf.add_n(items)", "tf.concat(items, 0)"))
+def test_a_tape_of_the_function_watches_the_items(join: str) -> None:
+    run = programs.same(
+        f"""
+        def step(items, x):
+            with tf.GradientTape() as outer:
+                outer.watch(items[0])
+                with tf.GradientTape() as tape:
+                    tape.watch(items[0])
+                    y = tf.reduce_sum({join} ** 3) * x
+                slope = tape.gradient(y, items[0])
+            return slope, outer.gradient(slope, items[0])
+        def main():
+            same = tf.constant([3.0, 1.0])
+            for n in (3, 5, 4, 7, 2, 6):
+                show(step([tf.constant([1.0 * i, 2.0]) for i in range(n)], tf.constant(0.5)))
+                show(step([same] * n, tf.constant(0.5)))
+        """
+    )
+    assert run.sites["step"].graph_calls
