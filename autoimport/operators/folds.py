@@ -140,7 +140,7 @@ def _is_reducible(x: Any) -> bool:
 
 def _reduced(x: Any, reduce: Callable[..., Any], name: str) -> Any:
     x = tf.convert_to_tensor(x)
-    if name != "sum" and x.shape[0] is None:
+    if x.shape[0] is None and (name != "sum" or observer.current() is not None):  # Python's sum of nothing is a number
         x = fail_if(tf.equal(tf.size(x), 0), f"{name}() of an empty sequence", x)
     return reduce(x, axis=0)
 

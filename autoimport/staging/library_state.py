@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
@@ -60,7 +61,8 @@ class State:
     """The attributes of one object at the end of the trace.
 
     Objects are told by identity, and none is kept alive: the id of one that is gone may come again for another, so
-    `gone` is given what dies. Sizes tell the lists and dicts that have been changed in place.
+    `gone` is given what dies. Sizes tell most lists and dicts that have been changed in place, the scalars in them the
+    others, and of an array all its bytes.
     """
 
     def __init__(self, obj: Any, gone: list[Any]) -> None:
@@ -79,7 +81,12 @@ class State:
         self._ids = [id(held[name]) for name in objects]
         self._sizes = [len(value) for name in objects if isinstance(value := held[name], _SIZED)]
         self._values = values
-        self._settings = [(k, type(v)(v)) for k, v in held.items() if isinstance(v, dict) and _is_plain(v)]
+        self._contents = [
+            (name, scalars)
+            for name in objects
+            if isinstance(held[name], _SIZED) and _is_plain(scalars := _flat(held[name]))
+        ]
+        self._arrays = [(name, _bytes(held[name])) for name in objects if isinstance(held[name], np.ndarray)]
         self._watches = [ref for name in objects if (ref := _weakly(held[name], gone.append)) is not None]
         self._ref = weakref.ref(obj)
         # An attribute more may hide one of the class.
@@ -97,8 +104,9 @@ class State:
             len(held) == self._size
             and [*map(id, now[: len(ids)])] == ids
             and [*map(len, now[: len(sizes)])] == sizes
-            and (all(map(operator.is_, scalars, self._values)) or all(map(_same, scalars, self._values)))
-            and all(held[name] == settings for name, settings in self._settings)
+            and _are_same(scalars, self._values)
+            and all(_are_same(_flat(held[name]), scalars) for name, scalars in self._contents)
+            and all(_bytes(held[name]) == before for name, before in self._arrays)
         )
 
 
@@ -123,6 +131,10 @@ class ClassState:
         if self._are_compared:
             return now == self._before
         return len(now) == len(self._before) and all(map(operator.is_, now, self._before))
+
+
+def _are_same(now: Sequence[Any], then: Sequence[Any]) -> bool:
+    return all(map(operator.is_, now, then)) or all(map(_same, now, then))
 
 
 def _same(now: Any, then: Any) -> bool:
@@ -151,8 +163,17 @@ def _weakly(value: Any, gone: Callable[[Any], None]) -> weakref.ref[Any] | None:
         return None
 
 
-def _is_plain(settings: dict[Any, Any]) -> bool:
-    return all(isinstance(value, _SCALARS) for value in settings.values())
+def _flat(container: Any) -> list[Any]:
+    """What is in a container, keys and values of a dict."""
+    return [*container, *container.values()] if isinstance(container, dict) else [*container]
+
+
+def _is_plain(items: list[Any]) -> bool:
+    return bool(items) and all(isinstance(item, _SCALARS) for item in items)
+
+
+def _bytes(array: Any) -> tuple[Any, ...]:
+    return array.dtype, array.shape, array.tobytes()
 
 
 def _counts(name: str) -> bool:

@@ -134,9 +134,13 @@ def quick_operations(graph: Any, file: str) -> Iterator[None]:
         """A constant of a value that was seen before, mostly a shape or an axis, has the attributes of the first."""
         is_simple = type(value) in {int, float} or (type(value) is list and all(type(each) is int for each in value))
         if shape is not None or not is_simple or _context.op_callbacks:
+            if around_branches(ops.get_default_graph()) is graph and not _is_usual(value, dtype):
+                value, dtype = _of_eager_mode(value, dtype)
             return make_constant(value, dtype, shape, name, verify_shape, allow_broadcast)
         key = repr(value), dtype
         if key not in constants:
+            if around_branches(ops.get_default_graph()) is graph and not _is_usual(value, dtype):
+                _of_eager_mode(value, dtype)  # which raises
             tensor = tf.make_tensor_proto(value, dtype)
             held = attr_value_pb2.AttrValue
             constants[key] = {"value": held(tensor=tensor), "dtype": held(type=tensor.dtype)}
@@ -157,6 +161,32 @@ def quick_operations(graph: Any, file: str) -> Iterator[None]:
         infers_quickly.reset(before)
         tf_stack.extract_stack, auto_control_deps._get_resource_inputs = extract_stack, find_resources
         FuncGraph.as_default, FuncGraph._mutation_lock = as_default, lock
+
+
+_KINDS = ({int, float}, {bool}, {complex}, {str, bytes})
+
+
+def _is_usual(value: Any, dtype: Any) -> bool:
+    """Whether numpy, which graphs ask, makes of a value what eager mode does."""
+    if not isinstance(value, (list, tuple, int)):
+        return True
+    parts = tf.nest.flatten(value)
+    kinds = {*map(type, parts)}
+    least = 0 if dtype == tf.uint64 else -(2**63)
+    return any(kinds <= usual for usual in _KINDS) and all(
+        least <= part < (2**64 if dtype == tf.uint64 else 2**63) for part in parts if type(part) is int
+    )
+
+
+def _of_eager_mode(value: Any, dtype: Any) -> tuple[Any, Any]:
+    """What eager mode makes of a value, and its type: numbers of several types, of numpy's, or large ones.
+
+    Raises:
+      ValueError: it makes nothing of it.
+    """
+    with tf.init_scope():
+        tensor = tf.constant(value, dtype)
+        return tensor.numpy(), tensor.dtype
 
 
 def _in_order(kind: str, inputs: list[Any], attributes: Any) -> Any:

@@ -189,6 +189,16 @@ def any_and_all(x):
     return any(v > 2.5 for v in x), all(v > -2.0 for v in x), any([]), all([]), any(x), x * 2
 
 
+def sums_of_perhaps_nothing(n, y):
+    return sum(tf.range(n)), sum(tf.range(n), 2), y * 2
+
+
+def test_the_sum_of_no_rows_is_a_number() -> None:
+    inputs = [(tf.constant(n), tf.constant(3)) for n in (5, 3)]
+    check(sums_of_perhaps_nothing, *inputs, function=False)
+    check(sums_of_perhaps_nothing, (tf.constant(0), tf.constant(3)), staged=False, function=False)
+
+
 @pytest.mark.parametrize("fn", [extremes_of_items, extremes_of_arguments, extremes_of_python, sums, any_and_all])
 def test_folds(fn: Callable[..., Any]) -> None:  # BLT-18, BLT-19, BLT-27
     check(fn, (VECTOR,), (-VECTOR,))

@@ -571,3 +571,27 @@ def test_a_metric_made_anew_for_each_graph_ends_in_eager_calls() -> None:
         """,
         measure="eager",
     )
+
+
+def test_lists_and_arrays_of_a_layer_that_are_changed_in_place() -> None:
+    same(
+        """
+        import keras
+        def normalized(l, x): return l(x) * 2.0
+        def scaled(l, x): return l(x) + 1.0
+        def main():
+            x = tf.reshape(tf.range(16.0), [2, 2, 2, 2])
+            norm = keras.layers.LayerNormalization(axis=[2, 3], center=False, scale=False)
+            scale = keras.layers.Rescaling(2.0, offset=[1.0])
+            array = keras.layers.Rescaling(np.array([2.0, 3.0]))
+            for i in range(12):
+                if i == 4: norm.axis[0] = 1
+                if i == 4: scale.offset[0] = 5.0
+                if i == 4: array.scale[1] = 7.0
+                if i == 8: norm.axis[0], norm.axis[1] = 3, 1
+                show(normalized(norm, x))
+                show(scaled(scale, x), scaled(array, x))
+        """,
+        normalized="graph",
+        scaled="graph",
+    )
