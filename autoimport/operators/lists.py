@@ -288,15 +288,24 @@ class TensorList:
             if rank is not None and type(axis) is int and -rank <= axis < rank:
                 axis %= rank
                 return tf.transpose(rows, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
-        refuse("a list of symbolic length is stacked in a way that is not supported", error=NotImplementedError)
+        what = "a tensor of a list of symbolic length is needed, whose items are lists, tuples or dicts"
+        if isinstance(self.structure, Leaf):
+            what = f"a list of symbolic length, of {self.structure} each, is stacked along axis {axis!r}"
+        refuse(what, "stack each part of the items by itself: tf.stack([part for part, _ in items])")
 
     def concat(self, axis: Any = 0) -> Any:
         """`tf.concat` of the items."""
         leaf = self.structure
-        is_tensor = isinstance(leaf, Leaf) and leaf.kind is None
-        if not is_tensor or leaf.shape.rank in (None, 0) or type(axis) is not int or axis != 0:
-            what = "a list of symbolic length is concatenated in a way that is not supported"
-            refuse(what, error=NotImplementedError)
+        rank = leaf.shape.rank if isinstance(leaf, Leaf) and leaf.kind is None else None
+        if not rank or type(axis) is not int or not -rank <= axis < rank:
+            what = leaf if isinstance(leaf, Leaf) else "a structure"
+            refuse(f"a list of symbolic length, of {what} each, is concatenated along axis {axis!r}")
+        axis %= rank
+        if axis:
+            sizes = leaf.shape.as_list()
+            if None in sizes:
+                refuse(f"items of several sizes are concatenated along axis {axis}, and only the graph knows how many")
+            return tf.reshape(self.stack(axis), [*sizes[:axis], self.count() * sizes[axis], *sizes[axis + 1 :]])
         self.check(self.count() < 1, "an empty list is concatenated")
         return tf.raw_ops.TensorListConcatV2(
             input_handle=self.handles[0],

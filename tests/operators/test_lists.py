@@ -48,6 +48,27 @@ def test_a_grown_list_is_stacked_counted_and_indexed() -> None:
         assert (count, last.tolist(), total) == (4, [2.0], 10.0)
 
 
+def test_a_grown_list_is_concatenated_along_any_axis() -> None:
+    def fn(n: Any) -> Any:
+        values = grown(n, [tf.constant([[7.0, 8.0]])], lambda i: tf.cast(i, tf.float32) + tf.constant([[0.0, 0.5]]))
+        return tuple(ops.call(tf.concat, values, axis) for axis in (0, 1, -1, -2))
+
+    for run in (in_function, in_trace):
+        rows, side, last, first = run(fn, tf.constant(2))
+        assert rows.tolist() == first.tolist() == [[7.0, 8.0], [0.0, 0.5], [1.0, 1.5]]
+        assert side.tolist() == last.tolist() == [[7.0, 8.0, 0.0, 0.5, 1.0, 1.5]]
+
+
+def test_what_no_tensor_can_hold_is_refused_in_words() -> None:
+    def pairs(n: Any) -> Any:
+        return ops.call(tf.stack, grown(n, [], lambda i: (i, i)))
+
+    with pytest.raises(TypeError, match="stack each part of the items"):
+        in_function(pairs, tf.constant(2))
+    with pytest.raises(TypeError, match="concatenated along axis 3"):
+        in_function(lambda n: ops.call(tf.concat, grown(n, [], lambda i: tf.range(2)), 3), tf.constant(2))
+
+
 def test_a_grown_list_is_changed_like_a_list() -> None:
     def fn(n: Any) -> Any:
         values = grown(n, [], lambda i: i)
