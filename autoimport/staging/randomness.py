@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autoimport.operators import observer
@@ -77,8 +78,18 @@ def _seed(key: int, counter: int) -> Any:
 
 
 def _permutation(size: int) -> Maker:
+    """The order that a shuffle of so many rows draws, as places.
+
+    A kernel goes on where it was when it is asked for the same seeds again, for a launch that did not count; so what
+    it has given is kept, and it is one of a type that nobody shuffles.
+    """
+
     def make(key: int, counter: int) -> Any:
-        return tf.raw_ops.RandomShuffle(value=tf.range(size), seed=key, seed2=counter)
+        kept = stream().permutations
+        if (counter, size) not in kept:
+            numbers = tf_internals.eager_tensor(np.arange(size, dtype=np.uint64), tf.uint64)
+            kept[counter, size] = tf.cast(tf.raw_ops.RandomShuffle(value=numbers, seed=key, seed2=counter), tf.int32)
+        return kept[counter, size]
 
     return make
 
@@ -282,6 +293,7 @@ class Stream:
         self._generator = generator
         self._again: list[int] = []
         self._drawn: dict[int, Replay | None] = dict.fromkeys(_drawn_before(generator, seed))
+        self.permutations: dict[tuple[int, int], Any] = {}  # by second seed and size: of launches that did not count
 
     def _next(self) -> int:
         return self._again.pop() if self._again else self._generator.randint(0, _LARGEST)
@@ -297,6 +309,8 @@ class Stream:
 
     def draw(self, replays: list[Replay | None]) -> list[int] | None:
         """The seeds for a launch; None, and nothing is drawn, where one of them has been drawn before."""
+        if not self._again:
+            self.permutations.clear()
         seeds = [self._next() for _ in replays]
         if len(set(seeds)) < len(seeds) or not self._drawn.keys().isdisjoint(seeds):
             self._again.extend(reversed(seeds))

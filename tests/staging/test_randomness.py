@@ -529,3 +529,22 @@ def test_draws_of_which_nobody_knows_how_many_are_a_graph_for_each_size() -> Non
         """
     )
     assert ours.sites["f"].graph_calls > 0
+
+
+@pytest.mark.parametrize("dtype", ["tf.float32", "tf.int32", "tf.int64"])
+def test_shuffles_of_a_launch_that_did_not_count_come_again(dtype: str) -> None:
+    same(
+        f"""
+        def f(x):
+            y = x * tf.boolean_mask(x, x > 3)
+            return [tf.random.shuffle(y) for _ in range(3)]
+        def main():
+            some, all_but_one = tf.constant([1, 2, 3, 4, 5], {dtype}), tf.constant([1, 2, 3, 4, 3], {dtype})
+            for i in range(4):
+                attempt(f, all_but_one)
+                attempt(f, some)
+                if i % 2: show(tf.random.shuffle(some))
+                attempt(f, all_but_one)
+        """,
+        f="graph",
+    )
