@@ -60,9 +60,9 @@ def _tells(value: Any) -> bool:
 class State:
     """The attributes of one object at the end of the trace.
 
-    Objects are told by identity, and none is kept alive: the id of one that is gone may come again for another, so
-    `gone` is given what dies. Sizes tell most lists and dicts that have been changed in place, the scalars in them the
-    others, and of an array all its bytes.
+    Objects are told by identity, and none is kept alive but tuples of scalars: the id of one that is gone may come
+    again for another, so `gone` is given what dies. Sizes tell most lists and dicts that have been changed in place, the
+    scalars in them the others; arrays are told by their bytes.
     """
 
     def __init__(self, obj: Any, gone: list[Any]) -> None:
@@ -81,11 +81,12 @@ class State:
         self._ids = [id(held[name]) for name in objects]
         self._sizes = [len(value) for name in objects if isinstance(value := held[name], _SIZED)]
         self._values = values
-        self._contents = [
-            (name, scalars)
-            for name in objects
-            if isinstance(held[name], _SIZED) and _is_plain(scalars := _flat(held[name]))
-        ]
+        plain = {
+            name: items for name in objects if isinstance(held[name], _SIZED) and _is_plain(items := _flat(held[name]))
+        }
+        # Nothing can change a tuple of scalars; as long as it is alive, no other one has its id.
+        self._kept = [held[name] for name in plain if isinstance(held[name], tuple)]
+        self._contents = [(name, items) for name, items in plain.items() if not isinstance(held[name], tuple)]
         self._arrays = [(name, _bytes(held[name])) for name in objects if isinstance(held[name], np.ndarray)]
         self._watches = [ref for name in objects if (ref := _weakly(held[name], gone.append)) is not None]
         self._ref = weakref.ref(obj)
@@ -105,7 +106,7 @@ class State:
             and [*map(id, now[: len(ids)])] == ids
             and [*map(len, now[: len(sizes)])] == sizes
             and _are_same(scalars, self._values)
-            and all(_are_same(_flat(held[name]), scalars) for name, scalars in self._contents)
+            and all(_are_same(_flat(held[name]), items) for name, items in self._contents)
             and all(_bytes(held[name]) == before for name, before in self._arrays)
         )
 
