@@ -61,8 +61,8 @@ class State:
     """The attributes of one object at the end of the trace.
 
     Objects are told by identity, and none is kept alive but tuples of scalars: the id of one that is gone may come
-    again for another, so `gone` is given what dies. Sizes tell most lists and dicts that have been changed in place, the
-    scalars in them the others; arrays are told by their bytes.
+    again for another, so `gone` is given what dies. Sizes tell most lists and dicts that have been changed in place,
+    the scalars in them the others; arrays are told by their bytes.
     """
 
     def __init__(self, obj: Any, gone: list[Any]) -> None:
