@@ -71,7 +71,7 @@ def if_(
 
     try:
         with heap.holding(before):
-            after = choose(predicate(cond), branch(then), branch(orelse), names[:n_out])
+            after = choose(predicate(cond), branch(then), branch(orelse), names[:n_out], before)
     except BaseException:
         set(before)
         raise
@@ -98,9 +98,15 @@ class _Branch:
 
 
 def choose(
-    pred: Any, then: Callable[[], tuple[Any, ...]], orelse: Callable[[], tuple[Any, ...]], names: Sequence[str]
+    pred: Any,
+    then: Callable[[], tuple[Any, ...]],
+    orelse: Callable[[], tuple[Any, ...]],
+    names: Sequence[str],
+    before: tuple[Any, ...] = (),
 ) -> tuple[Any, ...]:
     """The values that `then` gives where the bool tensor `pred` is true, else those of `orelse`.
+
+    `before` holds the values of the variables that are going to be replaced.
 
     Changes of objects are part of it: each branch starts from the objects as they are now, and every changed place
     ends with the value that the branch taken gives it.
@@ -118,7 +124,7 @@ def choose(
 
     def build_orelse() -> list[Any]:
         right = _run(orelse)
-        joined.append(_join(names, left, right))
+        joined.append(_join(names, left, right, before))
         left_leaves = [leaf for node in joined[0].left for leaf in node.flat()]
         right_leaves = [leaf for node in joined[0].right for leaf in node.flat()]
         with graph[0].as_default():
@@ -218,12 +224,15 @@ class _Joined:
     diverged: bool = False
 
 
-def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
+def _join(names: Sequence[str], left: _Branch, right: _Branch, replaced: tuple[Any, ...]) -> _Joined:
     if left.values is None and right.values is None:
         return _Joined([capture(None) for _ in names], [capture(None) for _ in names], [], diverged=True)
     before = {**left.before, **right.before}
     captured = [*(left.values or []), *(right.values or []), *left.places.values(), *right.places.values()]
-    known = known_holders(captured, left.before, right.before, [*left.places, *right.places])
+    journaled = left.before, right.before, [*left.places, *right.places]
+    known = known_holders(captured, *journaled)
+    sides = [[*(side.values or []), *side.places.values()] for side in (left, right)]
+    shared = known_elsewhere(sides, replaced, *journaled)
     places = [place for place in before if not heap.is_forgotten(place, known)]
     lefts, rights = _nodes(left, places, before), _nodes(right, places, before)
     if lefts is None or rights is None:
@@ -234,7 +243,7 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
         except Mismatch as mismatch:
             raise mismatch_error(", ".join(names), mismatch, _WHERE) from None
         return _Joined(stand_ins, taken, places) if lefts is None else _Joined(taken, stand_ins, places)
-    unifier = Unifier()
+    unifier = Unifier(shared=shared)
     for a, b in zip(lefts, rights, strict=True):
         note_items(a, b)
     pairs = []
@@ -269,13 +278,39 @@ def _after_effects(node: Node) -> Node:
     return replace(node, leaves=leaves, children=tuple(_after_effects(child) for child in node.children))
 
 
+def known_elsewhere(
+    sides: Sequence[Sequence[Node]], replaced: tuple[Any, ...], *journaled: Iterable[heap.Place]
+) -> frozenset[int]:
+    """The ids of the containers in the nodes of each side that others have, too: an object, a name or another node.
+
+    Args:
+      replaced: the values of the variables that get what is made of the nodes.
+    """
+    if observer.current() is None:
+        return frozenset()
+    kept = {id(values): values for values in (*heap.held(), replaced)}.values()
+    known = Counter(id(value) for values in (*kept, replaced) for value in values)
+    _, others = _holders([node for side in sides for node in side], journaled, known)
+    for side in sides:
+        times = Counter(id(value) for node in side for value in node.containers())
+        others += [key for key in times if times[key] > 1]
+    return frozenset(others)
+
+
 def known_holders(nodes: Iterable[Node], *journaled: Iterable[heap.Place]) -> Counter[int]:
     """How many references to each object, by its id, are ours: of nodes, places, and objects that only these hold.
 
     Where `journaled` has the old values of its places, what is in their copies of containers is held by us, too.
     """
+    return _holders(nodes, journaled, Counter())[0]
+
+
+def _holders(
+    nodes: Iterable[Node], journaled: Iterable[Iterable[heap.Place]], known: Counter[int]
+) -> tuple[Counter[int], list[int]]:
+    """The references that are ours, `known` among them, and the ids of the objects to which there are others."""
     places = {id(place): place for some in journaled for place in some}.values()
-    known = Counter(id(place.holder) for place in places)
+    known = known + Counter(id(place.holder) for place in places)
     olds = [old for some in journaled if isinstance(some, Mapping) for place, old in some.items()
             if isinstance(place, heap.Container)]  # fmt: skip
     for copy in {id(old): old for old in olds}.values():
@@ -296,7 +331,7 @@ def known_holders(nodes: Iterable[Node], *journaled: Iterable[heap.Place]) -> Co
         for key in ours:
             waiting.remove(key)
             known.update(_parts(objects[key]))
-    return known
+    return known, waiting
 
 
 def _parts(holder: Any) -> list[int]:

@@ -80,6 +80,11 @@ def carried(obj: Any) -> None:
     _add([obj])
 
 
+def become_one_of_two(*objects: Any) -> None:
+    """What stands for one of some objects is a copy, and others know the object: no one of them may be changed."""
+    _add(objects)
+
+
 def are_merged(*objects: Any) -> bool:
     """Whether what stands for one of two objects is a copy: one of them is older than the trace, so others know it."""
     is_copied = any(is_changeable(obj) and (id(obj) in _state.stand_ins or _is_old(obj)) for obj in objects)

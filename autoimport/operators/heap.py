@@ -250,6 +250,11 @@ def holding(values: Sequence[Any]) -> Iterator[None]:
         _state.held.pop()
 
 
+def held() -> list[Sequence[Any]]:
+    """What `holding` keeps at present."""
+    return _state.held
+
+
 def is_known_elsewhere(obj: Any, references: int) -> bool:
     """Whether somebody but us knows an object: the caller has so many `references` to it, besides what is held."""
     ours = sum(value is obj for values in _state.held for value in values) + copies.is_copy(obj)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from autoimport.operators import copies, heap, lists, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.accumulators import is_accumulated, widened
 from autoimport.operators.checks import fail_if, negation, refuse
-from autoimport.operators.conditionals import Get, Set, choose, if_, known_holders
+from autoimport.operators.conditionals import Get, Set, choose, if_, known_elsewhere, known_holders
 from autoimport.operators.driver import Driver
 from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
@@ -215,6 +216,7 @@ def run(
     """Build a tf.while_loop that `driver` moves on, and leave the variables with their values after it."""
     before = get()
     nodes = [promote(capture(value)) for value in before]
+    shared = known_elsewhere([nodes], before)
     _apply_invariants(nodes, before, options)
     loop = _Loop(driver, get, set, list(names), [], nodes, options)
     try:
@@ -235,6 +237,11 @@ def run(
         trace.bail_if(negation(driver.more(*driver.start)), "a loop has no iteration, and leaves what was made outside")
     tensors = iter(outputs)
     values = [loop.outcome(k, node.build(tensors)) for k, node in enumerate(loop.nodes)]
+    for k, start in enumerate(before):
+        if id(start) in shared and values[k] is not start:
+            copies.become_one_of_two(start, values[k])
+    for k in loop.twins:
+        copies.become_one_of_two(values[k])
     set(tuple(values[: len(names)]))
     for place, value in zip(loop.places, values[len(names) :], strict=True):
         heap.record(place)
@@ -306,6 +313,7 @@ class _Loop:
     puts: int = 0
     is_first: bool = True
     given: frozenset[int] = frozenset()  # what every iteration gives a value, and there is one
+    twins: list[int] = dataclasses.field(default_factory=list)  # end as one object, of which each is a copy then
     replaced: frozenset[int] = frozenset()  # what is older than the trace, and every iteration puts something new for
 
     def build(self) -> list[Any]:
@@ -433,6 +441,8 @@ class _Loop:
         ends = [capture(value) for value in self.get()]
         ends += [capture(place.read()) for place in self.places]
         self.replaced = frozenset(k for k in old if _is_new(ends[k], values[k]))
+        times = Counter(id(end.value) for end in ends if end.kind == "container" and end.value is not None)
+        self.twins = [k for k, end in enumerate(ends) if times[id(end.value)] > 1]
         changes = heap.graph_changes(journal)
         return following, ends, {place: capture(value) for place, value in changes.items() if place not in self.places}
 

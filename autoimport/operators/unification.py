@@ -47,10 +47,12 @@ class Unifier:
       identity: whether the same tensor on both sides stays that tensor (in branches; loops carry it).
       weak: set when a Python number met a tensor in a loop: what comes out is then a tensor, where Python might have
         the number. Branches keep them apart, in traces of our own.
+      shared: the ids of containers that others know, so that what stands for one of two is a copy.
     """
 
     identity: bool = True
     weak: bool = False
+    shared: frozenset[int] = frozenset()
 
     def unify(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
         """`left` and `right` as nodes of equal signature.
@@ -130,7 +132,10 @@ class Unifier:
         )
 
     def _containers(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
-        copied = left.is_a_copy() or right.is_a_copy() or (self.identity and copies.are_merged(left.value, right.value))
+        shared = [node.value for node in (left, right) if id(node.value) in self.shared]
+        are_merged = self.identity and copies.are_merged(left.value, right.value)
+        copied = left.is_a_copy() or right.is_a_copy() or are_merged or bool(shared)
+        copies.become_one_of_two(*shared)
         if _is_list(left) and _is_list(right) and (left.label != right.label or has_items(left) != has_items(right)):
             try:
                 a, b = _as_items(left, right)

@@ -1,0 +1,87 @@
+"""A list or dict that a condition or loop chooses, and that others know, too: a change of it is seen by all of them."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.staging.programs import same
+
+_PROGRAM = """
+def either(items, q):
+    if q > 0:
+        return items
+    return [q]
+class Holder:
+    def __init__(self, items): self.items = items
+def step(n, m):
+BODY
+def main():
+    for k in range(3):
+        for n, m in ((3, 2), (3, 0), (-3, 1)):
+            attempt(step, tf.constant(n), tf.constant(m))
+"""
+
+
+def state(body: str) -> str:
+    source = _PROGRAM.replace("BODY", textwrap.indent(textwrap.dedent(body), "    "))
+    return same(source).sites["step"].state
+
+
+KNOWN = {
+    "an expression": "a, b = [n], [m]\nz = a if m > 0 else b\nz.append(5)\nreturn a, b, z",
+    "a statement": "a, b = [n], [m]\nz = a\nif m > 0:\n    z = b\nz[0] = n + 7\nreturn a, b, z",
+    "one of them is new": "a = [n]\nz = a\nif m > 0:\n    z = [m]\nz[0] = n + 7\nreturn a, z",
+    "the other name is changed": "a, b = {'x': n}, {'x': m}\nz = a if m > 0 else b\na['x'] = n + 7\nreturn z",
+    "a dict": "a = {'x': n}\nz = a\nif m > 0:\n    z = {'x': m}\nz['x'] = n + 7\nreturn a, z",
+    "an item of a list": "a = [[n], [m]]\nz = a[0] if m > 0 else a[1]\nz.append(n)\nreturn a",
+    "an attribute": "h = Holder([n])\nz = h.items if m > 0 else [m]\nz.append(n)\nreturn h.items, z",
+    "two names in one branch": "a, b = [n], [m]\nif m > 0:\n    a = b = [n, m]\n    a.pop()\na.append(5)\nreturn a, b",
+    "of a function": "a = [n]\nz = either(a, m)\nz.append(m)\nreturn a, z",
+    "nested": "a, b = [n], [m]\nz = a\nif m > 0:\n    if n > 0:\n        z = b\nz += [n]\nreturn a, b, z",
+    "`or`": "a, b = [n], [m]\nz = (m > 0 and a) or b\nz.append(n)\nreturn a, b",
+    "a loop": "a = [n]\nz = a\nk = m\nwhile k > 0:\n    z = [k]\n    k -= 1\nz[0] = n + 7\nreturn a, z",
+    "a loop that exchanges": """
+        a, b = [n], [m]
+        c = a
+        k = m
+        while k > 0:
+            a, b = b, a
+            k -= 1
+        a[0] = n + 7
+        return a, b, c
+        """,
+    "two names in a loop": """
+        a, b = [n], [m]
+        k = m
+        while k > 0:
+            a = b = [k]
+            k -= 1
+        a[0] = n + 7
+        return a, b
+        """,
+    "both are handed out": "a, b = [n], [m]\nz = a if m > 0 else b\nreturn a, b, z, n",
+}
+
+
+@pytest.mark.parametrize("body", KNOWN.values(), ids=KNOWN)
+def test_a_change_is_seen_by_every_name(body: str) -> None:
+    assert state(body) == "eager"
+
+
+ALONE = {
+    "made in the branches": "if m > 0:\n    z = [n]\nelse:\n    z = [m]\nz.append(n * 2)\nreturn z",
+    "made before and in one": "z = [n]\nif m > 0:\n    z = [m]\nz.append(n * 2)\nreturn z",
+    "made longer in one": "z = [n]\nif m > 0:\n    z = z[:] + [m]\nelse:\n    z = z + [n]\nz[0] = m\nreturn z",
+    "exchanged": "a, b = [n], [m]\nif m > 0:\n    a, b = b, a\na.append(n)\nb[0] = m + 1\nreturn a, b",
+    "exchanged in a loop": "a, b = [n], [m]\nk = m\nwhile k > 0:\n    a, b = b, a\n    k -= 1\na[0] = n + 7\nreturn a, b",
+    "made in a loop": "z = [n]\nk = m\nwhile k > 0:\n    z = [z[0] + k]\n    k -= 1\nz[0] = z[0] + 1\nreturn z",
+    "only read": "a, b = [n], [m]\nz = a if m > 0 else b\nreturn z[0] + a[0] * b[0]",
+    "a dict in branches": "d = {'x': n}\nif m > 0:\n    d = {'x': m}\nd['y'] = n\nreturn d",
+}
+
+
+@pytest.mark.parametrize("body", ALONE.values(), ids=ALONE)
+def test_what_nobody_else_knows_stays_in_the_graph(body: str) -> None:
+    assert state(body) == "graph"
