@@ -6,6 +6,7 @@ traces; ours was converted when its module was imported.
 
 from __future__ import annotations
 
+import gc
 import os
 import statistics
 import time
@@ -26,6 +27,7 @@ ROUNDS = 5
 def by_function(module: Any, inputs: list[Any]) -> float:
     """Seconds of one trace by tf.function."""
     step = tf.function(module.make_step(np.random.default_rng(0)))
+    gc.collect()  # each of both pays for what it leaves, and not for what the other one did
     start = time.perf_counter()
     step.get_concrete_function(*inputs)
     return time.perf_counter() - start
@@ -37,6 +39,7 @@ def by_us(module: Any, inputs: list[Any]) -> float:
     site = registry.site_of(step.__code__)
     assert site is not None
     launched = site.own_graph_calls
+    gc.collect()
     for _ in range(SETTLED_AFTER):
         before = site.trace_ms
         step(*inputs)
