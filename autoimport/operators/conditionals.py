@@ -231,8 +231,6 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch, replaced: tuple[A
     captured = [*(left.values or []), *(right.values or []), *left.places.values(), *right.places.values()]
     journaled = left.before, right.before, [*left.places, *right.places]
     known = known_holders(captured, *journaled)
-    sides = [[*(side.values or []), *side.places.values()] for side in (left, right)]
-    shared = known_elsewhere(sides, replaced, *journaled)
     places = [place for place in before if not heap.is_forgotten(place, known)]
     lefts, rights = _nodes(left, places, before), _nodes(right, places, before)
     if lefts is None or rights is None:
@@ -243,7 +241,15 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch, replaced: tuple[A
         except Mismatch as mismatch:
             raise mismatch_error(", ".join(names), mismatch, _WHERE) from None
         return _Joined(stand_ins, taken, places) if lefts is None else _Joined(taken, stand_ins, places)
-    unifier = Unifier(shared=shared)
+    # Of a place that only one branch changes, the other one has what was there before.
+    sides = [
+        [*nodes, *(node for place, node in side.places.items() if place not in places)]
+        for side, nodes in ((left, lefts), (right, rights))
+    ]
+    old = [{place: value for place, value in each.items() if not isinstance(place, heap.Container)}
+           for each in (before, left.before, right.before)]  # fmt: skip
+    held = Counter(id(value) for each in (*old, *old) for value in each.values())
+    unifier = Unifier(shared=known_elsewhere(sides, (*replaced, *old[0].values()), *journaled, held=held))
     for a, b in zip(lefts, rights, strict=True):
         note_items(a, b)
     pairs = []
@@ -279,17 +285,21 @@ def _after_effects(node: Node) -> Node:
 
 
 def known_elsewhere(
-    sides: Sequence[Sequence[Node]], replaced: tuple[Any, ...], *journaled: Iterable[heap.Place]
+    sides: Sequence[Sequence[Node]],
+    replaced: tuple[Any, ...],
+    *journaled: Iterable[heap.Place],
+    held: Counter[int] | None = None,
 ) -> frozenset[int]:
     """The ids of the containers in the nodes of each side that others have, too: an object, a name or another node.
 
     Args:
-      replaced: the values of the variables that get what is made of the nodes.
+      replaced: the values of the variables and places that get what is made of the nodes.
+      held: how often the caller has some objects besides.
     """
     if observer.current() is None:
         return frozenset()
     kept = {id(values): values for values in (*heap.held(), replaced)}.values()
-    known = Counter(id(value) for values in (*kept, replaced) for value in values)
+    known = Counter(id(value) for values in (*kept, replaced) for value in values) + (held or Counter())
     _, others = _holders([node for side in sides for node in side], journaled, known)
     for side in sides:
         times = Counter(id(value) for node in side for value in node.containers())

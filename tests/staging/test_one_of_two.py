@@ -37,6 +37,7 @@ KNOWN = {
     "a dict": "a = {'x': n}\nz = a\nif m > 0:\n    z = {'x': m}\nz['x'] = n + 7\nreturn a, z",
     "an item of a list": "a = [[n], [m]]\nz = a[0] if m > 0 else a[1]\nz.append(n)\nreturn a",
     "an attribute": "h = Holder([n])\nz = h.items if m > 0 else [m]\nz.append(n)\nreturn h.items, z",
+    "an attribute that is replaced": "h = Holder([n])\nq = h.items\nif m > 0: h.items = [m]\nh.items[0] = n * 7\nreturn q[0]",
     "two names in one branch": "a, b = [n], [m]\nif m > 0:\n    a = b = [n, m]\n    a.pop()\na.append(5)\nreturn a, b",
     "of a function": "a = [n]\nz = either(a, m)\nz.append(m)\nreturn a, z",
     "nested": "a, b = [n], [m]\nz = a\nif m > 0:\n    if n > 0:\n        z = b\nz += [n]\nreturn a, b, z",
