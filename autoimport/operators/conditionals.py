@@ -106,11 +106,11 @@ def choose(
 ) -> tuple[Any, ...]:
     """The values that `then` gives where the bool tensor `pred` is true, else those of `orelse`.
 
-    `before` holds the values of the variables that are going to be replaced.
-
     Changes of objects are part of it: each branch starts from the objects as they are now, and every changed place
     ends with the value that the branch taken gives it.
 
+    Args:
+      before: the values of the variables that are going to be replaced.
     Raises:
       Diverged: both branches end in a `raise`.
     """
@@ -296,7 +296,7 @@ def known_elsewhere(
       replaced: the values of the variables and places that get what is made of the nodes.
       held: how often the caller has some objects besides.
     """
-    if observer.current() is None:
+    if observer.current() is None or not any(True for side in sides for node in side for _ in node.containers()):
         return frozenset()
     kept = {id(values): values for values in (*heap.held(), replaced)}.values()
     known = Counter(id(value) for values in (*kept, replaced) for value in values) + (held or Counter())

@@ -143,16 +143,11 @@ def _handed_on(graph: Any, tensor: Any, loops_run: bool = False) -> Iterator[Any
         for inner in inners:
             ends = [inner.outputs[place], *_handed_on(inner, inner.outputs[place], loops_run)]
             parameters = {parameter.name: outer for outer, parameter in zip(inputs, inner.inputs, strict=False)}
-            found += [parameters[end.name] for end in map(_behind, ends) if end.name in parameters]
+            found += [
+                parameters[end.name] for end in map(tf_internals.behind_identities, ends) if end.name in parameters
+            ]
         yield from found
         yield from (further for each in found for further in _handed_on(graph, each, loops_run))
-
-
-def _behind(tensor: Any) -> Any:
-    """What is handed on under another name."""
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor
 
 
 def require_straight(target: Any) -> None:

@@ -82,11 +82,11 @@ class State:
         self._sizes = [len(value) for name in objects if isinstance(value := held[name], _SIZED)]
         self._values = values
         plain = {
-            name: items for name in objects if isinstance(held[name], _SIZED) and _is_plain(items := _flat(held[name]))
+            name: flat for name in objects if isinstance(held[name], _SIZED) and _is_plain(flat := _flat(held[name]))
         }
         # Nothing can change a tuple of scalars; as long as it is alive, no other one has its id.
         self._kept = [held[name] for name in plain if isinstance(held[name], tuple)]
-        self._contents = [(name, items) for name, items in plain.items() if not isinstance(held[name], tuple)]
+        self._contents = [(name, items) for name, items in plain.items() if _may_be_changed(name, held[name])]
         self._arrays = [(name, _bytes(held[name])) for name in objects if isinstance(held[name], np.ndarray)]
         self._watches = [ref for name in objects if (ref := _weakly(held[name], gone.append)) is not None]
         self._ref = weakref.ref(obj)
@@ -105,9 +105,9 @@ class State:
             len(held) == self._size
             and [*map(id, now[: len(ids)])] == ids
             and [*map(len, now[: len(sizes)])] == sizes
-            and _are_same(scalars, self._values)
-            and all(_are_same(_flat(held[name]), items) for name, items in self._contents)
-            and all(_bytes(held[name]) == before for name, before in self._arrays)
+            and (all(map(operator.is_, scalars, self._values)) or all(map(_same, scalars, self._values)))
+            and not (self._contents and any(not _are_same(_flat(held[name]), items) for name, items in self._contents))
+            and not (self._arrays and any(_bytes(held[name]) != before for name, before in self._arrays))
         )
 
 
@@ -162,6 +162,11 @@ def _weakly(value: Any, gone: Callable[[Any], None]) -> weakref.ref[Any] | None:
         return weakref.ref(value, gone)
     except TypeError:
         return None
+
+
+def _may_be_changed(name: str, container: Any) -> bool:
+    """Whether a program may change what is in a container, but not how much. Its own lists the library only adds to."""
+    return isinstance(container, dict) or not (isinstance(container, tuple) or name.startswith("_"))
 
 
 def _flat(container: Any) -> list[Any]:

@@ -30,7 +30,7 @@ from tensorflow.python.ops import cond_v2, custom_gradient, gen_random_ops, whil
 from tensorflow.python.trackable import data_structures
 from tensorflow.python.util import traceback_utils
 
-from autoimport.staging.tf_operations import around_branches, calls_functions, quick_operations
+from autoimport.staging.tf_operations import around_branches, calls_functions, patching, quick_operations
 
 # Concrete values, symbolic values, graphs of functions.
 EagerTensor: Any = ops.EagerTensor
@@ -282,7 +282,7 @@ def build_function(name: str, file: str, body: Callable[[], list[Any]], inputs: 
     gradients: list[str] = []
     disabled = ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED)
     try:
-        with disabled, quick_operations(graph, file), _names_of_gradients(graph, gradients):
+        with patching, disabled, quick_operations(graph, file), _names_of_gradients(graph, gradients):
             func_graph.func_graph_from_py_func(name, body, (), {}, func_graph=graph)
     except BaseException:
         _forget_gradients(gradients)
@@ -298,9 +298,16 @@ def build_function(name: str, file: str, body: Callable[[], list[Any]], inputs: 
     return function
 
 
+def outputs_of(function: Any) -> int:
+    """How many outputs a concrete function has; its graph has more once there is a function of the gradient."""
+    return len(function.inference_fn.function_type.flat_outputs)
+
+
 def function_anew(function: Any) -> Any:
     """A concrete function of the graph of `function` as it is now; it keeps `function`, which owns the graph."""
-    made = ConcreteFunction.from_func_graph(function.graph, function.function_type, {}, shared_func_graph=True)
+    graph = function.graph
+    graph.outputs = graph.outputs[: outputs_of(function)]  # others have come with the function of its gradient
+    made = ConcreteFunction.from_func_graph(graph, function.function_type, {}, shared_func_graph=True)
     made._owner = function
     return made
 
@@ -473,7 +480,7 @@ def dataset_functions(dataset: Any) -> list[Any]:
 
 def one_output_feeds_another(graph: Any) -> bool:
     """Whether a tape outside that asks for the gradient of one output by another would miss what is between them."""
-    outputs = [_behind_identities(t) for t in graph.outputs if t.dtype.is_floating or t.dtype.is_complex]
+    outputs = [behind_identities(t) for t in graph.outputs if t.dtype.is_floating or t.dtype.is_complex]
     wanted = {id(tensor) for tensor in outputs}
     if len(wanted) < len(outputs):
         return True
@@ -489,7 +496,8 @@ def one_output_feeds_another(graph: Any) -> bool:
     return False
 
 
-def _behind_identities(tensor: Any) -> Any:
+def behind_identities(tensor: Any) -> Any:
+    """What is handed on under another name."""
     while tensor.op.type == "Identity":
         tensor = tensor.op.inputs[0]
     return tensor
@@ -544,7 +552,7 @@ EXACT_CONFIG_WITH_IDLE = _exact_config(keep_idle=True)
 def iterations_of(outputs: Any) -> Any:
     """How many iterations a `tf.while_loop` with these results has made, a scalar tensor; None if that is not known."""
     for tensor in tf.nest.flatten(outputs, expand_composites=True):
-        tensor = _behind_identities(tensor)
+        tensor = behind_identities(tensor)
         if tensor.op.type in ("While", "StatelessWhile"):
             return tensor.op.outputs[0]
     return None

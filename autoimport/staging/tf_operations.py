@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -35,6 +37,9 @@ SymbolicTensor: Any = tensor_lib.Tensor
 FuncGraph: Any = func_graph.FuncGraph
 _context = context.context()
 executing_eagerly = _context.executing_eagerly
+# Held while TensorFlow's functions are replaced: two threads would put back what the other one has put there.
+patching = threading.RLock()
+_OF_AN_OPERATION = inspect.signature(FuncGraph._create_op_internal)
 
 
 @contextlib.contextmanager
@@ -206,27 +211,20 @@ _REUSES_NOTHING = attr_value_pb2.AttrValue(list=attr_value_pb2.AttrValue.ListVal
 @contextlib.contextmanager
 def sums_in_order() -> Iterator[None]:
     """Sums in functions that are made in the block are those of eager mode, to the last bit."""
-    create = FuncGraph._create_op_internal
+    with patching:
+        create = FuncGraph._create_op_internal
 
-    def create_in_order(
-        inner: Any,
-        kind: str,
-        inputs: list[Any],
-        dtypes: Any = None,
-        input_types: Any = None,
-        name: str | None = None,
-        attrs: Any = None,
-        *rest: Any,
-        **others: Any,
-    ) -> Any:
-        attributes = _in_order(kind, inputs, attrs)
-        return create(inner, kind, inputs, dtypes, input_types, name, attributes, *rest, **others)
+        def create_in_order(*args: Any, **named: Any) -> Any:
+            given = _OF_AN_OPERATION.bind(*args, **named)
+            parts = given.arguments
+            parts["attrs"] = _in_order(parts["op_type"], parts["inputs"], parts.get("attrs"))
+            return create(*given.args, **given.kwargs)
 
-    FuncGraph._create_op_internal = create_in_order
-    try:
-        yield
-    finally:
-        FuncGraph._create_op_internal = create
+        FuncGraph._create_op_internal = create_in_order
+        try:
+            yield
+        finally:
+            FuncGraph._create_op_internal = create
 
 
 def _as_integers(value: Any, name: str) -> Any:

@@ -15,8 +15,10 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python import pywrap_tfe
@@ -53,8 +55,7 @@ class _Configured(tf_internals.ConcreteFunction):  # type: ignore[misc]
         options.ParseFromString(self._configuration)
         _context.function_call_options = context.FunctionCallOptions(config_proto=options)
         try:
-            with sums_in_order():
-                return super()._call_flat(*args)
+            return super()._call_flat(*args)
         finally:
             _context.function_call_options = before
             for cache in (self._first_order_tape_functions, self._higher_order_tape_functions):
@@ -64,6 +65,9 @@ class _Configured(tf_internals.ConcreteFunction):  # type: ignore[misc]
 
     def _select_forward_and_backward_functions(self, *args: Any) -> Any:
         call = super()._select_forward_and_backward_functions(*args)
+        if getattr(call._functions, "_forward", call) is None:
+            with sums_in_order():
+                call.forward()
         return _Call(call) if args[2] and call._tape_watching and not call._input_tangents else call
 
 
@@ -88,21 +92,34 @@ class _Call:
             _record(label, recorded, self._inputs, backward, functions.groups)
 
 
-# The outputs that are made of the same inputs, by these, which are the bits of a mask.
-_Groups: TypeAlias = list[tuple[int, list[int]]]
+@dataclass(frozen=True)
+class _Group:
+    """The outputs at some places, which are made of the same inputs: the bits of a mask.
+
+    Attributes:
+      sign: a vector with a place for each group, and a one at that of this group.
+    """
+
+    mask: int
+    places: list[int]
+    sign: Any
 
 
-def _grouped(functions: Any, count: int) -> _Groups:
+def _grouped(functions: Any, count: int) -> list[_Group]:
     """The first outputs of a function that also gives what gradients need, in groups."""
     graph = functions._forward_graph
     groups: dict[int, list[int]] = {}
     for index, mask in enumerate(gradients.reached(graph, graph.outputs[:count])):
         if mask:
             groups.setdefault(mask, []).append(index)
-    return list(groups.items())
+    signs: Any = np.eye(len(groups), dtype=np.float32)
+    return [
+        _Group(mask, places, tf_internals.eager_tensor(sign, tf.float32))
+        for (mask, places), sign in zip(groups.items(), signs, strict=True)
+    ]
 
 
-def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[..., Any], groups: _Groups) -> None:
+def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[..., Any], groups: list[_Group]) -> None:
     """Tell the tapes of a launch.
 
     Args:
@@ -115,29 +132,31 @@ def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[...,
         return [each if mask >> index & 1 else None for index, each in enumerate(found)]
 
     if len(groups) == 1:
-        [(mask, places)] = groups
-        made = [outputs[place] for place in places]
-        run = lambda *given: of_inputs(mask, dict(zip(places, given, strict=True)))  # noqa: E731
+        [group] = groups
+        made = [outputs[place] for place in group.places]
+        run = lambda *given: of_inputs(group.mask, dict(zip(group.places, given, strict=True)))  # noqa: E731
         pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, made, list(inputs), run, None)
         return
-    # What all groups are made of, to the tapes: its gradient only says that one of them has some.
-    launched = tf_internals.eager_tensor(0.0, tf.float32)
+    # What all groups are made of, to the tapes: its gradient only says which of them have one.
+    launched = tf_internals.eager_tensor(np.zeros(len(groups), np.float32), tf.float32)
     arrived: dict[int, dict[int, Any]] = {}
 
-    def of_launch(_: Any) -> list[Any]:
-        mask = functools.reduce(int.__or__, arrived)
-        given = {place: gradient for each in arrived.values() for place, gradient in each.items()}
+    def of_launch(signs: Any) -> list[Any]:
+        # What another call has left, that has failed, is not in the sum.
+        is_known = isinstance(signs, tf_internals.EagerTensor)
+        those = [number for number in arrived if not is_known or signs.numpy()[number]]
+        mask = functools.reduce(int.__or__, (groups[number].mask for number in those))
+        given = {place: gradient for number in those for place, gradient in arrived[number].items()}
         arrived.clear()
         return of_inputs(mask, given)
 
-    def of_group(mask: int, places: list[int], *given: Any) -> list[Any]:
-        is_first = not arrived
-        arrived[mask] = dict(zip(places, given, strict=True))
-        return [launched if is_first else None]  # one is enough, and tapes have nothing to add up
+    def of_group(number: int, *given: Any) -> list[Any]:
+        arrived[number] = dict(zip(groups[number].places, given, strict=True))
+        return [groups[number].sign]
 
     pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, [launched], list(inputs), of_launch, None)
-    for mask, places in groups:
-        made, of_these = [outputs[place] for place in places], functools.partial(of_group, mask, places)
+    for number, group in enumerate(groups):
+        made, of_these = [outputs[place] for place in group.places], functools.partial(of_group, number)
         pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, made, [launched], of_these, None)
 
 
@@ -160,7 +179,7 @@ def run_recorded(function: Any, inputs: Sequence[Any], config: bytes, wait: Wait
     else:
         watched = pywrap_tfe.TFE_Py_TapeSetPossibleGradientTypes(inputs)
         if watched == _none:
-            return _run(function.inference_fn.name, inputs, _results(function), config, wait)
+            return _run(function.inference_fn.name, inputs, tf_internals.outputs_of(function), config, wait)
         if watched == _first_order:
             pair: _Pair = function._pair or _Pair(function, inputs)
             function._pair = pair
@@ -181,11 +200,6 @@ def _run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes, wait: 
     return list(wait(tf_internals.cancellable(name, inputs, outputs, config)))
 
 
-def _results(function: Any) -> int:
-    """How many outputs a concrete function has; its graph has more once there is a function of the gradient."""
-    return len(function.inference_fn.function_type.flat_outputs)
-
-
 class _Pair:
     """The two functions by which a concrete function runs below a single tape.
 
@@ -196,13 +210,12 @@ class _Pair:
     def __init__(self, function: Any, inputs: Sequence[Any]) -> None:
         self._config = function._configuration
         functions = function._select_forward_and_backward_functions(list(inputs), _first_order, True)._functions
-        with sums_in_order():
-            forward = functions.forward(list(inputs), [])
+        forward = functions.forward(list(inputs), [])
         self._backward = backward = functions._backward
         _configure(backward, self._config)
         outputs = functions._forward_graph.outputs
         self._name, self._label = forward.name, forward.cached_definition.signature.name
-        self._results, self._outputs = _results(function), len(outputs)
+        self._results, self._outputs = tf_internals.outputs_of(function), len(outputs)
         captured = backward.captured_inputs
         places = {id(tensor): index for index, tensor in enumerate(outputs)}
         # Of each tensor that the gradient needs, its place among the outputs; or itself, if it is none of them.
@@ -245,7 +258,7 @@ class _Pair:
                 gradient = tf.convert_to_tensor(gradient)
             given.append(gradient)
         function = self._backward
-        if tf_internals.recording():
+        if tf_internals.recording() or not tf_internals.executing_eagerly():
             return list(function._call_flat(given, kept))
         name, outputs = function.inference_fn.name, len(function.outputs)
         found = iter(tf_internals.run(name, [*given, *kept], outputs, self._config))

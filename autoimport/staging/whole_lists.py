@@ -19,8 +19,8 @@ from autoimport.staging.arrays import is_numpy_function, made, warnings_as_error
 from autoimport.staging.guarding import SCALARS
 from autoimport.staging.reading import Reader
 
-# Functions of TensorFlow that make one tensor of a list.
 _CONSTANTS = frozenset({*SCALARS, tf.DType})
+# Functions of TensorFlow that make one tensor of a list.
 _JOIN = (tf.constant, tf.convert_to_tensor, tf.stack, tf.concat, tf.add_n)
 
 

@@ -144,3 +144,24 @@ def test_gradients_beside_a_compiled_loop(made: list[int]) -> None:
     )
     assert run.sites["step"].state == "graph"
     assert made == [1]
+
+
+def test_a_graph_that_was_launched_below_a_tape_is_compiled_for_launches_without_one(made: list[int]) -> None:
+    run = programs.same(
+        """
+        def step(x, n):
+            i = 0
+            while n > 1:
+                n = n // 2
+                i += 1
+            y = x * tf.cast(n + i, tf.float32)
+            return tf.sin(y) + tf.exp(-y) * tf.cos(x)
+        def main():
+            x = tf.Variable(0.7)
+            for k in range(4):
+                with tf.GradientTape(): attempt(step, x, tf.constant(5 + 3 * k))
+            for k in range(4): attempt(step, x, tf.constant(5 + 3 * k))
+        """
+    )
+    assert run.sites["step"].own_graph_calls == 7
+    assert made == [1]

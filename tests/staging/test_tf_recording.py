@@ -29,6 +29,7 @@ def launcher(fn: Callable[..., Any], *specs: tf.TensorSpec) -> Callable[..., lis
 V = tf.Variable([[0.5, -1.0], [2.0, 0.25], [1.0, 3.0]])
 W = tf.Variable([1.5, -0.5])
 FIXED = tf.Variable([2.0, 3.0], trainable=False)
+FREE = tf.Variable([0.25, 4.0])
 X = tf.constant([0.3, -0.7])
 SPEC = tf.TensorSpec([2], tf.float32)
 FUNCTIONS: dict[str, Callable[..., list[Any]]] = {
@@ -257,3 +258,65 @@ def _rewriting(configuration):
     config = tf.compat.v1.ConfigProto()
     config.ParseFromString(configuration)
     return config.graph_options.rewrite_options.SerializeToString(deterministic=True)
+
+
+def test_a_gradient_that_has_failed_leaves_nothing_for_the_next_one() -> None:
+    """Each result is made of a variable of its own: the tape hears of the two one by one."""
+
+    @tf.custom_gradient
+    def fails_once(x):
+        def gradient(dy):
+            if not failed:
+                failed.append(True)
+                raise KeyError("once")
+            return dy
+
+        return tf.identity(x), gradient
+
+    failed: list[bool] = []
+    call = launcher(lambda x: [x * W, x * FREE], SPEC)
+    outcomes = []
+    for run in (call, lambda x: [x * W, x * FREE]):
+        failed.clear()
+        with tf.GradientTape(persistent=True) as tape:
+            first, second = run(X)
+            loss = tf.reduce_sum(first * 2.0)
+            both = tf.reduce_sum(fails_once(second)) + loss
+        with pytest.raises(KeyError):
+            tape.gradient(both, [W, FREE])
+        outcomes.append(described([tape.gradient(loss, [W, FREE]), tape.gradient(both, [W, FREE])]))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_gradients_of_a_launch_may_be_taken_in_a_function_of_the_persons() -> None:
+    call = launcher(FUNCTIONS["one result"], SPEC)
+    with tf.GradientTape() as tape:
+        (y,) = call(X)
+
+    @tf.function(autograph=False)
+    def slope(scale):
+        return tape.gradient(y, W, output_gradients=scale)
+
+    assert slope(tf.constant(2.0)).numpy().tolist() == (2.0 * X).numpy().tolist()
+
+
+def test_threads_put_back_what_is_tensorflows_own() -> None:
+    import threading
+
+    from tensorflow.python.framework import func_graph
+
+    before = func_graph.FuncGraph._create_op_internal
+
+    def work() -> None:
+        for _ in range(5):
+            call = launcher(lambda x: [tf.add_n([x, x * W, tf.sin(x)])], SPEC)
+            with tf.GradientTape(persistent=True) as tape:
+                (y,) = call(X)
+            tape.gradient(y, W)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert func_graph.FuncGraph._create_op_internal is before
