@@ -249,7 +249,9 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch, replaced: tuple[A
     old = [{place: value for place, value in each.items() if not isinstance(place, heap.Container)}
            for each in (before, left.before, right.before)]  # fmt: skip
     held = Counter(id(value) for each in (*old, *old) for value in each.values())
-    unifier = Unifier(shared=known_elsewhere(sides, (*replaced, *old[0].values()), *journaled, held=held))
+    shared = known_elsewhere(sides, (*replaced, *old[0].values()), *journaled, held=held)
+    twins = frozenset().union(*map(twice, sides))
+    unifier = Unifier(shared=shared | twins, twins=twins)
     for a, b in zip(lefts, rights, strict=True):
         note_items(a, b)
     pairs = []
@@ -290,7 +292,7 @@ def known_elsewhere(
     *journaled: Iterable[heap.Place],
     held: Counter[int] | None = None,
 ) -> frozenset[int]:
-    """The ids of the containers in the nodes of each side that others have, too: an object, a name or another node.
+    """The ids of the containers in the nodes of each side that others have, too: an object or a name.
 
     Args:
       replaced: the values of the variables and places that get what is made of the nodes.
@@ -300,11 +302,13 @@ def known_elsewhere(
         return frozenset()
     kept = {id(values): values for values in (*heap.held(), replaced)}.values()
     known = Counter(id(value) for values in (*kept, replaced) for value in values) + (held or Counter())
-    _, others = _holders([node for side in sides for node in side], journaled, known)
-    for side in sides:
-        times = Counter(id(value) for node in side for value in node.containers())
-        others += [key for key in times if times[key] > 1]
-    return frozenset(others)
+    return frozenset(_holders([node for side in sides for node in side], journaled, known)[1])
+
+
+def twice(nodes: Sequence[Node]) -> frozenset[int]:
+    """The ids of the containers that are in two of the nodes, in a trace of ours."""
+    times = Counter(id(value) for node in nodes for value in node.containers())
+    return frozenset(key for key in times if times[key] > 1 and observer.current() is not None)
 
 
 def known_holders(nodes: Iterable[Node], *journaled: Iterable[heap.Place]) -> Counter[int]:
@@ -334,7 +338,7 @@ def _holders(
         # One reference is in `objects`, one is getrefcount's argument.
         ours = [
             key for key in waiting
-            if sys.getrefcount(objects[key]) <= known[key] + copies.is_copy(objects[key]) + 2
+            if sys.getrefcount(objects[key]) <= known[key] + copies.references(objects[key]) + 2
         ]  # fmt: skip
         if not ours:
             break

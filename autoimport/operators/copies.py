@@ -27,6 +27,8 @@ class _State(threading.local):
       are_shared: one object is in such lists twice, or comes from outside.
       are_carried: a copy has left a branch or loop, as the value of a variable.
       stand_ins: by id, what may be one older than the trace in an iteration of a loop.
+      relatives: by id, each object that is what another one stands for, or the other way round, with those: a copy as
+        long as somebody else knows one of them.
     """
 
     def __init__(self) -> None:
@@ -35,6 +37,7 @@ class _State(threading.local):
         self.are_shared = False
         self.are_carried = False
         self.stand_ins: dict[int, Any] = {}
+        self.relatives: dict[int, tuple[Any, list[Any]]] = {}
 
 
 _state = _State()
@@ -80,9 +83,34 @@ def carried(obj: Any) -> None:
     _add([obj])
 
 
-def become_one_of_two(*objects: Any) -> None:
-    """What stands for one of some objects is a copy, and others know the object: no one of them may be changed."""
-    _add(objects)
+def become_one_of_two(made: Any, objects: Sequence[Any]) -> None:
+    """`made` stands for one of these objects: neither may be changed as long as others know the other one."""
+    _relate(made, objects)
+    for each in objects:
+        _relate(each, [made])
+
+
+def _relate(obj: Any, others: Sequence[Any]) -> None:
+    known = _state.relatives.setdefault(id(obj), (obj, []))[1]
+    known += [each for each in others if not any(each is one for one in known)]
+
+
+def relatives(obj: Any) -> tuple[Any, ...]:
+    """The objects for one of which `obj` stands, and those that stand for it."""
+    return tuple(_state.relatives[id(obj)][1]) if id(obj) in _state.relatives else ()
+
+
+def references(obj: Any) -> int:
+    """How many references to an object are ours."""
+    related = [each for one, others in _state.relatives.values() for each in (one, *others)]
+    return sum(each is obj for each in related) + is_firm(obj)
+
+
+def are_known(objects: tuple[Any, ...]) -> bool:
+    """Whether somebody but us still knows one of some objects, of which the caller has a tuple."""
+    from autoimport.operators import heap  # which notes its changes here
+
+    return any(heap.is_known_elsewhere(each, 2) for each in objects)  # the tuple's, and `each`
 
 
 def are_merged(*objects: Any) -> bool:
@@ -144,9 +172,14 @@ def is_changeable(obj: Any) -> bool:
     )
 
 
-def is_copy(obj: Any) -> bool:
-    """Whether `obj` is in a list of symbolic length, or was taken out of one."""
+def is_firm(obj: Any) -> bool:
+    """Whether `obj` is a copy for as long as the graph is built."""
     return id(obj) in _state.copies
+
+
+def is_copy(obj: Any) -> bool:
+    """Whether `obj` is in a list of symbolic length, was taken out of one, or stands for one that others know."""
+    return is_firm(obj) or are_known(relatives(obj))
 
 
 def puts() -> int:
@@ -156,16 +189,15 @@ def puts() -> int:
 
 def before_change(obj: Any) -> None:
     """`obj` is about to be changed in place."""
-    if _state.copies and is_copy(obj):
+    if is_copy(obj):
         _refuse(obj, "is changed")
 
 
 def before_identity(x: Any, y: Any) -> None:
     """`x is y` is asked, and they are two objects."""
-    if _state.copies:
-        for obj in (x, y):
-            if is_copy(obj):
-                _refuse(obj, "is compared by `is`")
+    for obj in (x, y):
+        if is_copy(obj):
+            _refuse(obj, "is compared by `is`")
 
 
 def _refuse(obj: Any, what: str) -> None:
@@ -177,7 +209,7 @@ def _refuse(obj: Any, what: str) -> None:
 
 def hand_out(obj: Any, others: set[int]) -> None:
     """`obj` leaves a trace of ours, as the `others` do: such a list with its items, or a copy."""
-    others.add(_state.copies[id(obj)][1] if is_copy(obj) else -id(obj))
+    others.add(_state.copies[id(obj)][1] if is_firm(obj) else -id(obj))
     if _state.are_shared or len(others) > 1:
         raise Unstageable(
             "hands out lists, dicts or objects that may be one: items of lists of symbolic length, or one of two"

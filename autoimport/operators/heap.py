@@ -257,7 +257,7 @@ def held() -> list[Sequence[Any]]:
 
 def is_known_elsewhere(obj: Any, references: int) -> bool:
     """Whether somebody but us knows an object: the caller has so many `references` to it, besides what is held."""
-    ours = sum(value is obj for values in _state.held for value in values) + copies.is_copy(obj)
+    ours = sum(value is obj for values in _state.held for value in values) + copies.references(obj)
     noted = {id(place) for journal in _state.journals for place in journal.before if place.holder is obj}
     ours += len(noted)  # journals share their places
     return sys.getrefcount(obj) > references + ours + 2  # our parameter, and getrefcount's argument
@@ -316,7 +316,7 @@ def is_forgotten(place: Place, known: Mapping[int, int]) -> bool:
 
     Then the object was made by the branch or body that has just been undone, and its changes concern nobody.
     """
-    ours = known.get(id(place.holder), 0) + copies.is_copy(place.holder)
+    ours = known.get(id(place.holder), 0) + copies.references(place.holder)
     return sys.getrefcount(place.holder) <= ours + 1  # one is getrefcount's argument
 
 

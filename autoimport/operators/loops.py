@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from autoimport.operators import copies, heap, lists, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.accumulators import is_accumulated, widened
 from autoimport.operators.checks import fail_if, negation, refuse
-from autoimport.operators.conditionals import Get, Set, choose, if_, known_elsewhere, known_holders
+from autoimport.operators.conditionals import Get, Set, choose, if_, known_elsewhere, known_holders, twice
 from autoimport.operators.driver import Driver
 from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
@@ -216,7 +215,7 @@ def run(
     """Build a tf.while_loop that `driver` moves on, and leave the variables with their values after it."""
     before = get()
     nodes = [promote(capture(value)) for value in before]
-    shared = known_elsewhere([nodes], before)
+    shared, twins = known_elsewhere([nodes], before), twice(nodes)
     _apply_invariants(nodes, before, options)
     loop = _Loop(driver, get, set, list(names), [], nodes, options)
     try:
@@ -239,9 +238,11 @@ def run(
     values = [loop.outcome(k, node.build(tensors)) for k, node in enumerate(loop.nodes)]
     for k, start in enumerate(before):
         if id(start) in shared and values[k] is not start:
-            copies.become_one_of_two(start, values[k])
+            copies.become_one_of_two(values[k], [start])
+        if id(start) in twins and values[k] is not start:
+            copies.carried(values[k])
     for k in loop.twins:
-        copies.become_one_of_two(values[k])
+        copies.carried(values[k])
     set(tuple(values[: len(names)]))
     for place, value in zip(loop.places, values[len(names) :], strict=True):
         heap.record(place)
@@ -441,8 +442,8 @@ class _Loop:
         ends = [capture(value) for value in self.get()]
         ends += [capture(place.read()) for place in self.places]
         self.replaced = frozenset(k for k in old if _is_new(ends[k], values[k]))
-        times = Counter(id(end.value) for end in ends if end.kind == "container" and end.value is not None)
-        self.twins = [k for k, end in enumerate(ends) if times[id(end.value)] > 1]
+        twins = twice(ends)
+        self.twins = [k for k, end in enumerate(ends) if id(end.value) in twins]
         changes = heap.graph_changes(journal)
         return following, ends, {place: capture(value) for place, value in changes.items() if place not in self.places}
 

@@ -44,6 +44,7 @@ class Node:
         the item structure of a list's symbolic items, type and keys of a container, class and name of a maybe.
       value: the object itself, where it is one.
       copied: whether a container that is no such object any more is only a copy of one: see `copies`.
+      chosen_of: the objects for one of which a container stands.
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Node:
     leaves: tuple[Leaf, ...] = ()
     bounds: tuple[int, int] = (-FAR, FAR)
     copied: bool = False
+    chosen_of: tuple[Any, ...] = ()
 
     def flat(self) -> list[Leaf]:
         """All leaves below, in the order in which `build` wants their tensors."""
@@ -66,8 +68,8 @@ class Node:
             yield from child.held()
 
     def is_a_copy(self) -> bool:
-        """Whether the container is in a list of symbolic length, or from one."""
-        return self.copied or copies.is_copy(self.value)
+        """Whether the container is in a list of symbolic length, from one, or one of two that others know."""
+        return self.copied or copies.is_copy(self.value) or copies.are_known(self.chosen_of)
 
     def containers(self) -> Iterator[Any]:
         """The containers that this node and those below were taken from."""
@@ -100,8 +102,10 @@ class Node:
             return TensorList(self.label, own)
         if self.kind == "container":
             made = build_container(self.label, children)
-            if self.is_a_copy():
+            if self.copied or copies.is_copy(self.value):
                 copies.carried(made)
+            elif self.chosen_of:
+                copies.become_one_of_two(made, self.chosen_of)
             return made
         if self.kind == "maybe":
             cls, name = self.label

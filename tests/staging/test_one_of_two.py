@@ -62,6 +62,7 @@ KNOWN = {
         a[0] = n + 7
         return a, b
         """,
+    "two names before a loop": "a = b = [n]\nk = m\nwhile k > 0:\n    a, b = b, [k]\n    k -= 1\na.append(5)\nreturn a, b",
     "both are handed out": "a, b = [n], [m]\nz = a if m > 0 else b\nreturn a, b, z, n",
 }
 
@@ -79,6 +80,18 @@ ALONE = {
     "exchanged in a loop": "a, b = [n], [m]\nk = m\nwhile k > 0:\n    a, b = b, a\n    k -= 1\na[0] = n + 7\nreturn a, b",
     "made in a loop": "z = [n]\nk = m\nwhile k > 0:\n    z = [z[0] + k]\n    k -= 1\nz[0] = z[0] + 1\nreturn z",
     "only read": "a, b = [n], [m]\nz = a if m > 0 else b\nreturn z[0] + a[0] * b[0]",
+    "given back by a function": "z = [n]\nz = either(z, m)\nz.append(n * 2)\nreturn z",
+    "given back in a loop": """
+        z = [n]
+        k = m
+        while k > 0:
+            if k > 1:
+                z[0] = z[0] * 2
+            else:
+                z = either([n + k, k][:1], k - 1)
+            k -= 1
+        return z[0]
+        """,
     "a dict in branches": "d = {'x': n}\nif m > 0:\n    d = {'x': m}\nd['y'] = n\nreturn d",
 }
 
