@@ -15,13 +15,13 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autoimport.operators import copies, heap, lists, observer, text
+from autoimport.operators import aliases, copies, heap, lists, observer, text
 from autoimport.operators.asserts import diverge
 from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.logic import python_truth
 from autoimport.operators.predicates import predicate
 from autoimport.operators.selects import is_selectable, select
-from autoimport.operators.structures import Leaf, Node, capture, describe
+from autoimport.operators.structures import Leaf, Node, Path, capture, describe
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.unification import Mismatch, Unifier, mismatch_error, note_items, zeros
 
@@ -124,7 +124,7 @@ def choose(
 
     def build_orelse() -> list[Any]:
         right = _run(orelse)
-        joined.append(_join(names, left, right, before))
+        joined.append(_join(names, left, right))
         left_leaves = [leaf for node in joined[0].left for leaf in node.flat()]
         right_leaves = [leaf for node in joined[0].right for leaf in node.flat()]
         with graph[0].as_default():
@@ -145,7 +145,9 @@ def choose(
         outputs = select(pred, graph[0], both.left, graph[1], both.right)
     join = joined[0]
     tensors = iter(tf.nest.flatten(outputs))
-    built = [node.build(tensors) for node in join.left]
+    made: dict[Path, Any] = {}
+    built = [node.build(tensors, made, (k,)) for k, node in enumerate(join.left)]
+    _note_aliases(join, made, len(names))
     for place, value in zip(join.places, built[len(names) :], strict=False):
         heap.record(place)
         place.write(value)
@@ -154,6 +156,20 @@ def choose(
     if join.diverged:
         _raise_after(left.error)
     return tuple(built[: len(names)])
+
+
+def _note_aliases(join: _Joined, made: dict[Path, Any], n_names: int) -> None:
+    """Note for what is `made` of the nodes which objects of the two branches it may be."""
+    joints = []
+    for k, pair in enumerate(zip(join.left, join.right, strict=True)):
+        place = join.places[k - n_names] if 0 <= k - n_names < len(join.places) else None
+        for (path, left), (_, right) in zip(*(node.places((k,)) for node in pair), strict=True):
+            is_contents = isinstance(place, heap.Container) and len(path) == 1
+            if copies.is_changeable(made[path]) and not is_contents:
+                joints.append((left.origin, right.origin, made[path]))
+                if copies.is_firm(left.origin) or copies.is_firm(right.origin):
+                    copies.carried(made[path])
+    aliases.join(joints)
 
 
 class _Selectable(Exception):
@@ -224,7 +240,7 @@ class _Joined:
     diverged: bool = False
 
 
-def _join(names: Sequence[str], left: _Branch, right: _Branch, replaced: tuple[Any, ...]) -> _Joined:
+def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
     if left.values is None and right.values is None:
         return _Joined([capture(None) for _ in names], [capture(None) for _ in names], [], diverged=True)
     before = {**left.before, **right.before}
@@ -241,17 +257,7 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch, replaced: tuple[A
         except Mismatch as mismatch:
             raise mismatch_error(", ".join(names), mismatch, _WHERE) from None
         return _Joined(stand_ins, taken, places) if lefts is None else _Joined(taken, stand_ins, places)
-    # Of a place that only one branch changes, the other one has what was there before.
-    sides = [
-        [*nodes, *(node for place, node in side.places.items() if place not in places)]
-        for side, nodes in ((left, lefts), (right, rights))
-    ]
-    old = [{place: value for place, value in each.items() if not isinstance(place, heap.Container)}
-           for each in (before, left.before, right.before)]  # fmt: skip
-    held = Counter(id(value) for each in (*old, *old) for value in each.values())
-    shared = known_elsewhere(sides, (*replaced, *old[0].values()), *journaled, held=held)
-    twins = frozenset().union(*map(twice, sides))
-    unifier = Unifier(shared=shared | twins, twins=twins)
+    unifier = Unifier()
     for a, b in zip(lefts, rights, strict=True):
         note_items(a, b)
     pairs = []
@@ -287,36 +293,27 @@ def _after_effects(node: Node) -> Node:
 
 
 def known_elsewhere(
-    sides: Sequence[Sequence[Node]],
-    replaced: tuple[Any, ...],
-    *journaled: Iterable[heap.Place],
-    held: Counter[int] | None = None,
+    nodes: Sequence[Node], replaced: tuple[Any, ...], journaled: Iterable[heap.Place], held: Counter[int]
 ) -> frozenset[int]:
-    """The ids of the containers in the nodes of each side that others have, too: an object or a name.
+    """The ids of the containers in the nodes that others have, too: an object or a name.
 
     Args:
       replaced: the values of the variables and places that get what is made of the nodes.
-      held: how often the caller has some objects besides.
+      journaled: the changed places, with what they held.
+      held: how often the caller has some objects, by id, besides.
     """
-    if observer.current() is None or not any(True for side in sides for node in side for _ in node.containers()):
-        return frozenset()
     kept = {id(values): values for values in (*heap.held(), replaced)}.values()
-    known = Counter(id(value) for values in (*kept, replaced) for value in values) + (held or Counter())
-    return frozenset(_holders([node for side in sides for node in side], journaled, known)[1])
+    known = Counter(id(value) for values in (*kept, replaced) for value in values) + held
+    return frozenset(_holders(nodes, [journaled], known)[1])
 
 
-def twice(nodes: Sequence[Node]) -> frozenset[int]:
-    """The ids of the containers that are in two of the nodes, in a trace of ours."""
-    times = Counter(id(value) for node in nodes for value in node.containers())
-    return frozenset(key for key in times if times[key] > 1 and observer.current() is not None)
-
-
-def known_holders(nodes: Iterable[Node], *journaled: Iterable[heap.Place]) -> Counter[int]:
+def known_holders(nodes: Iterable[Node], *journaled: Iterable[heap.Place], held: Sequence[Any] = ()) -> Counter[int]:
     """How many references to each object, by its id, are ours: of nodes, places, and objects that only these hold.
 
-    Where `journaled` has the old values of its places, what is in their copies of containers is held by us, too.
+    Where `journaled` has the old values of its places, what is in their copies of containers is held by us, too, and
+    `held` by the caller.
     """
-    return _holders(nodes, journaled, Counter())[0]
+    return _holders(nodes, journaled, Counter(map(id, held)))[0]
 
 
 def _holders(
@@ -330,9 +327,10 @@ def _holders(
     for copy in {id(old): old for old in olds}.values():
         known.update(_parts(copy))
     objects = {id(place.holder): place.holder for place in places}
-    for node in nodes:
-        known.update(node.held())
-        objects.update((id(value), value) for value in node.containers())
+    for node in _all(nodes):
+        known[id(node.origin)] += node.kind != "constant"
+        if node.kind == "container" and node.origin is not None:
+            objects[id(node.origin)] = node.origin
     waiting = list(objects)
     while waiting:
         # One reference is in `objects`, one is getrefcount's argument.
@@ -346,6 +344,17 @@ def _holders(
             waiting.remove(key)
             known.update(_parts(objects[key]))
     return known, waiting
+
+
+def _all(nodes: Iterable[Node]) -> Iterable[Node]:
+    """The nodes and those below, each once."""
+    found: dict[int, Node] = {}
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if found.setdefault(id(node), node) is node:
+            waiting += node.children
+    return found.values()
 
 
 def _parts(holder: Any) -> list[int]:
@@ -362,4 +371,19 @@ def _parts(holder: Any) -> list[int]:
 def _nodes(branch: _Branch, places: list[heap.Place], before: dict[heap.Place, Any]) -> list[Node] | None:
     if branch.values is None:
         return None
-    return [*branch.values, *(branch.places.get(place) or capture(before[place]) for place in places)]
+    return [
+        *branch.values,
+        *(branch.places.get(place) or _as_left(capture(before[place]), branch) for place in places),
+    ]
+
+
+def _as_left(node: Node, branch: _Branch) -> Node:
+    """The node with what the branch, which is undone, has put into the objects below."""
+    if node.kind != "container":
+        return replace(node, children=tuple(_as_left(child, branch) for child in node.children))
+    changed = branch.places.get(heap.Container(node.value))
+    if changed is not None:
+        return replace(changed, value=node.value)
+    attributes = [branch.places.get(heap.Attribute(node.value, key)) for key in node.label[1]]
+    parts = [new or _as_left(old, branch) for new, old in zip(attributes, node.children, strict=True)]
+    return replace(node, children=tuple(parts))

@@ -1,9 +1,9 @@
 """Lists, dicts and objects among the items of a list of symbolic length -> which of them are no longer themselves.
 
 The graph keeps what such an item holds, not the object: one that was put in and one that is taken out are copies, where
-Python has one object. So is what a condition chooses, if one of the two is older than the trace: that one others know.
-Nobody can tell as long as no copy is changed or compared by identity, which gives up here, and no two of them are
-handed out together, nor one that others know, which `hand_out` looks for.
+Python has one object. So is what a condition or loop chooses (see `aliases`), as long as somebody else knows what it
+may be. Nobody can tell as long as no copy is changed or compared by identity, which gives up here, and no two of them
+are handed out together, nor one that others know, which `hand_out` looks for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from autoimport.operators import observer
+from autoimport.operators import aliases, observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.errors import Unstageable
 
@@ -26,9 +26,6 @@ class _State(threading.local):
       puts: how many items that can be changed have gone into such lists.
       are_shared: one object is in such lists twice, or comes from outside.
       are_carried: a copy has left a branch or loop, as the value of a variable.
-      stand_ins: by id, what may be one older than the trace in an iteration of a loop.
-      relatives: by id, each object that is what another one stands for, or the other way round, with those: a copy as
-        long as somebody else knows one of them.
     """
 
     def __init__(self) -> None:
@@ -36,8 +33,6 @@ class _State(threading.local):
         self.puts = 0
         self.are_shared = False
         self.are_carried = False
-        self.stand_ins: dict[int, Any] = {}
-        self.relatives: dict[int, tuple[Any, list[Any]]] = {}
 
 
 _state = _State()
@@ -49,15 +44,16 @@ _numbers = itertools.count()
 def put(item: Any) -> None:
     """`item` goes into a list of symbolic length."""
     parts = list(changeable(item))
+    aliases.asked()
     _state.puts += bool(parts)
-    _state.are_shared |= any(is_copy(part) or _is_old(part) for part in parts)
+    _state.are_shared |= any(is_copy(part) or is_old(part) for part in parts)
     _add(parts)
 
 
 def become_items(items: Sequence[Any]) -> None:
     """Such a list is made of a Python list with these items."""
     parts = [part for item in items for part in changeable(item)]
-    _state.are_shared |= len(set(map(id, parts))) < len(parts) or any(map(_is_old, parts))
+    _state.are_shared |= len(set(map(id, parts))) < len(parts) or any(map(is_old, parts))
     _add(parts)
 
 
@@ -83,58 +79,14 @@ def carried(obj: Any) -> None:
     _add([obj])
 
 
-def become_one_of_two(made: Any, objects: Sequence[Any]) -> None:
-    """`made` stands for one of these objects: neither may be changed as long as others know the other one."""
-    _relate(made, objects)
-    for each in objects:
-        _relate(each, [made])
-
-
-def _relate(obj: Any, others: Sequence[Any]) -> None:
-    known = _state.relatives.setdefault(id(obj), (obj, []))[1]
-    known += [each for each in others if not any(each is one for one in known)]
-
-
-def relatives(obj: Any) -> tuple[Any, ...]:
-    """The objects for one of which `obj` stands, and those that stand for it."""
-    return tuple(_state.relatives[id(obj)][1]) if id(obj) in _state.relatives else ()
-
-
-def references(obj: Any) -> int:
-    """How many references to an object are ours."""
-    related = [each for one, others in _state.relatives.values() for each in (one, *others)]
-    return sum(each is obj for each in related) + is_firm(obj)
-
-
-def are_known(objects: tuple[Any, ...]) -> bool:
-    """Whether somebody but us still knows one of some objects, of which the caller has a tuple."""
-    from autoimport.operators import heap  # which notes its changes here
-
-    return any(heap.is_known_elsewhere(each, 2) for each in objects)  # the tuple's, and `each`
-
-
-def are_merged(*objects: Any) -> bool:
-    """Whether what stands for one of two objects is a copy: one of them is older than the trace, so others know it."""
-    is_copied = any(is_changeable(obj) and (id(obj) in _state.stand_ins or _is_old(obj)) for obj in objects)
-    _state.are_shared |= is_copied
-    return is_copied
-
-
-def stands_in(obj: Any, start: Any) -> bool:
-    """Whether `start`, with which a loop starts, is older than the trace; `obj` is in its place in an iteration."""
-    if not (is_changeable(start) and _is_old(start)):
-        return False
-    _state.stand_ins[id(obj)] = obj
-    return True
-
-
 def _add(parts: Iterable[Any]) -> None:
     number = next(_numbers)
     for part in parts:
         _state.copies.setdefault(id(part), (part, number))
 
 
-def _is_old(obj: Any) -> bool:
+def is_old(obj: Any) -> bool:
+    """Whether `obj`, which a program can change, is older than the trace of ours."""
     trace = observer.current()
     if trace is None or hasattr(type(obj), _SAYS_ITSELF):
         return False
@@ -178,8 +130,22 @@ def is_firm(obj: Any) -> bool:
 
 
 def is_copy(obj: Any) -> bool:
-    """Whether `obj` is in a list of symbolic length, was taken out of one, or stands for one that others know."""
-    return is_firm(obj) or are_known(relatives(obj))
+    """Whether `obj` is in a list of symbolic length, was taken out of one, or may be what others know."""
+    if is_firm(obj) or not _are_known(aliases.of(obj)):
+        return is_firm(obj)
+    aliases.forget()  # what is gone may have kept them
+    return _are_known(aliases.of(obj))
+
+
+def _are_known(objects: list[Any]) -> bool:
+    from autoimport.operators import heap  # which notes its changes here
+
+    return any(heap.is_known_elsewhere(each, 2) for each in objects)  # the list's, and `each`
+
+
+def references(obj: Any) -> int:
+    """How many references to an object are kept to know what is a copy."""
+    return aliases.references(obj) + is_firm(obj)
 
 
 def puts() -> int:
@@ -189,12 +155,14 @@ def puts() -> int:
 
 def before_change(obj: Any) -> None:
     """`obj` is about to be changed in place."""
+    aliases.asked()
     if is_copy(obj):
         _refuse(obj, "is changed")
 
 
 def before_identity(x: Any, y: Any) -> None:
     """`x is y` is asked, and they are two objects."""
+    aliases.asked()
     for obj in (x, y):
         if is_copy(obj):
             _refuse(obj, "is compared by `is`")
@@ -210,7 +178,7 @@ def _refuse(obj: Any, what: str) -> None:
 def hand_out(obj: Any, others: set[int]) -> None:
     """`obj` leaves a trace of ours, as the `others` do: such a list with its items, or a copy."""
     others.add(_state.copies[id(obj)][1] if is_firm(obj) else -id(obj))
-    if _state.are_shared or len(others) > 1:
+    if _state.are_shared or len(others) > 1 or any(map(is_old, aliases.of(obj))):
         raise Unstageable(
             "hands out lists, dicts or objects that may be one: items of lists of symbolic length, or one of two"
         )

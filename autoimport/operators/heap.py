@@ -17,7 +17,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import copies, iterators, observer
+from autoimport.operators import aliases, copies, iterators, observer
 from autoimport.operators.numbers import DTYPES, Number
 from autoimport.operators.symbolic import is_symbolic
 
@@ -53,6 +53,10 @@ class Place:
     def write(self, value: Any) -> None:
         """Store `value`, or remove what is there if it is MISSING."""
         raise NotImplementedError
+
+    def holds_same(self, new: Any, old: Any) -> bool:
+        """Whether to store `new` here, where `old` was read, is no change."""
+        return new is old
 
     def __str__(self) -> str:
         raise NotImplementedError
@@ -130,6 +134,13 @@ class Container(Place):
             self.holder.clear()
             self.holder.update(value)
 
+    def holds_same(self, new: Any, old: Any) -> bool:
+        if isinstance(new, list):
+            return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+        if isinstance(new, dict):
+            return list(new) == list(old) and all(new[key] is old[key] for key in new)
+        return bool(new == old)
+
     def __str__(self) -> str:
         return f"a {type(self.holder).__name__} changed in place"
 
@@ -152,22 +163,12 @@ class Journal:
     def changes(self) -> dict[Place, Any]:
         """The places whose value is now another one, with that value, in the order in which they were changed."""
         now = {place: place.read() for place in self.before}
-        return {place: value for place, value in now.items() if not _same(value, self.before[place])}
+        return {place: value for place, value in now.items() if not place.holds_same(value, self.before[place])}
 
     def undo(self, places: list[Place] | None = None) -> None:
         """Give the places (all of them by default) their old values back."""
         for place in reversed(list(self.before) if places is None else places):
             place.write(self.before[place])
-
-
-def _same(new: Any, old: Any) -> bool:
-    if new is old:
-        return True
-    if type(new) is type(old) and isinstance(new, list):
-        return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
-    if type(new) is type(old) and isinstance(new, dict):
-        return list(new) == list(old) and all(new[key] is old[key] for key in new)
-    return isinstance(new, (set, frozenset)) and new == old
 
 
 class _State(threading.local):
@@ -354,6 +355,7 @@ def graph_finished() -> None:
     for place, old in _state.numbers.items():
         place.write(_settled(place.read(), old))
     _state.numbers.clear()
+    aliases.graph_finished()
     copies.graph_finished()
     iterators.graph_finished()
 

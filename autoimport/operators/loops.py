@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import copies, heap, lists, observer
+from autoimport.operators import aliases, copies, heap, lists, observer
 from autoimport.operators.access import iterate
 from autoimport.operators.accumulators import is_accumulated, widened
+from autoimport.operators.carried import Carried, origins
 from autoimport.operators.checks import fail_if, negation, refuse
-from autoimport.operators.conditionals import Get, Set, choose, if_, known_elsewhere, known_holders, twice
+from autoimport.operators.conditionals import Get, Set, choose, if_, known_elsewhere, known_holders
 from autoimport.operators.driver import Driver
 from autoimport.operators.either import Either
 from autoimport.operators.errors import BranchMismatch, Diverged, TypesDiffer
@@ -30,7 +32,7 @@ from autoimport.operators.loops_over import driver_from, driver_over, is_python_
 from autoimport.operators.plain_iterators import asks_nobody
 from autoimport.operators.predicates import predicate
 from autoimport.operators.streams import Each
-from autoimport.operators.structures import Leaf, Node, capture, promote, unbounded
+from autoimport.operators.structures import Leaf, Node, Path, capture, promote, unbounded
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined
 from autoimport.operators.unification import Mismatch, Unifier, has_items, mismatch_error, note_items
@@ -41,8 +43,8 @@ _ATTEMPTS = 8
 _PLAIN_LIST = 256  # the longest list that becomes a Python list again after the loop
 _MOST_BRANCHES = 8  # iterations of a Python loop, one in the other, that the graph may leave early
 _WHERE = "two iterations of a symbolic loop"
-# To what a variable has held: of the two frames that build the body, and of its node.
-_REFERENCES = 3
+# To what a variable has held: of the frame that builds the body, and of its node.
+_REFERENCES = 2
 
 
 def while_(
@@ -215,11 +217,11 @@ def run(
     """Build a tf.while_loop that `driver` moves on, and leave the variables with their values after it."""
     before = get()
     nodes = [promote(capture(value)) for value in before]
-    shared, twins = known_elsewhere([nodes], before), twice(nodes)
     _apply_invariants(nodes, before, options)
     loop = _Loop(driver, get, set, list(names), [], nodes, options)
+    del nodes  # which keep the objects that they were made of
     try:
-        with heap.symbolic_loop(), heap.holding(before):
+        with heap.symbolic_loop(), heap.holding(before), aliases.keeping(loop.carried.kept):
             outputs = loop.build()
     except _Peel as peel:
         set(before)
@@ -235,14 +237,7 @@ def run(
     if trace is not None and loop.replaced and not driver.is_sure:
         trace.bail_if(negation(driver.more(*driver.start)), "a loop has no iteration, and leaves what was made outside")
     tensors = iter(outputs)
-    values = [loop.outcome(k, node.build(tensors)) for k, node in enumerate(loop.nodes)]
-    for k, start in enumerate(before):
-        if id(start) in shared and values[k] is not start:
-            copies.become_one_of_two(values[k], [start])
-        if id(start) in twins and values[k] is not start:
-            copies.carried(values[k])
-    for k in loop.twins:
-        copies.carried(values[k])
+    values = loop.outcomes(tensors)
     set(tuple(values[: len(names)]))
     for place, value in zip(loop.places, values[len(names) :], strict=True):
         heap.record(place)
@@ -314,8 +309,10 @@ class _Loop:
     puts: int = 0
     is_first: bool = True
     given: frozenset[int] = frozenset()  # what every iteration gives a value, and there is one
-    twins: list[int] = dataclasses.field(default_factory=list)  # end as one object, of which each is a copy then
     replaced: frozenset[int] = frozenset()  # what is older than the trace, and every iteration puts something new for
+    carried: Carried = dataclasses.field(default_factory=Carried)
+    noted: int = 0
+    stand_ins: tuple[list[Path], list[Any]] = ([], [])
 
     def build(self) -> list[Any]:
         """Try until an iteration ends with the types that it started with; the tensors after the loop."""
@@ -354,7 +351,7 @@ class _Loop:
 
     def _iteration(self, state: tuple[Any, ...], tensors: tuple[Any, ...], last: bool) -> list[Any]:
         outside = self.get()
-        with heap.journal() as journal:
+        with heap.holding(outside), aliases.passing(), heap.journal() as journal:
             try:
                 following, ends, changes = self._run_body(journal, state, tensors)
             except Diverged:
@@ -407,8 +404,16 @@ class _Loop:
             result.append(end)
         return result
 
-    def outcome(self, k: int, value: Any) -> Any:
-        """The value of variable or place `k` after the loop; a list whose length is known is a Python list again."""
+    def outcomes(self, tensors: Iterator[Any]) -> list[Any]:
+        """The values of the variables and places after the loop."""
+        made: dict[Path, Any] = {}
+        built = [node.build(tensors, made, (k,)) for k, node in enumerate(self.nodes)]
+        starts = [*self.get(), *(place.read() for place in self.places)]
+        self.carried.note(self._changeable(made), without=[starts[k] for k in self.replaced])
+        return [self._outcome(k, value) for k, value in enumerate(built)]
+
+    def _outcome(self, k: int, value: Any) -> Any:
+        """The value of variable or place `k`; a list whose length is known is a Python list again."""
         if k in self.accumulators:
             tensor = tf.cast(value.tensor, self.accumulators[k])
             if observer.current() is None or self.driver.is_sure:
@@ -419,21 +424,29 @@ class _Loop:
         if k in self.given and type(value) in (MaybeNone, MaybeUndefined):
             return value.value
         length = self.lengths.get(k)
-        return value if length is None or length > _PLAIN_LIST else plain_list(value[0], length) or value
+        items = None if length is None or length > _PLAIN_LIST else plain_list(value[0], length)
+        aliases.join([(value, None, items)] if items else [])
+        return items or value
 
     def _run_body(
         self, journal: heap.Journal, state: tuple[Any, ...], tensors: tuple[Any, ...]
     ) -> tuple[tuple[Any, ...], list[Node], dict[heap.Place, Node]]:
         """One iteration: the driver's next tensors, how each variable ends, and what happened to other places."""
         flat = iter(tensors)
-        values = [node.build(flat) for node in self.nodes]
+        made: dict[Path, Any] = {}
+        values = [node.build(flat, made, (k,)) for k, node in enumerate(self.nodes)]
+        stand_ins = self._changeable(made)
+        self.carried.note(stand_ins)
+        self.stand_ins = [*stand_ins], [*stand_ins.values()]
+        del made, stand_ins  # so that nobody is thought to know what is in them
+        self.noted = aliases.noted()
         outside, inner = self.get(), self._inner_containers(values)
-        old = self._old(values)
+        old = self._old()
         self.set(tuple(values[: len(self.names)]))
         for place, value in zip(self.places, values[len(self.names) :], strict=True):
             journal.record(place)
             place.write(value)
-        with heap.holding(values):
+        with heap.holding(values), heap.holding(self.stand_ins[1]):
             following = self.driver.step(*state)
         if observer.current() is not None:
             self._keep_identity(outside, values, journal)
@@ -442,15 +455,18 @@ class _Loop:
         ends = [capture(value) for value in self.get()]
         ends += [capture(place.read()) for place in self.places]
         self.replaced = frozenset(k for k in old if _is_new(ends[k], values[k]))
-        twins = twice(ends)
-        self.twins = [k for k, end in enumerate(ends) if id(end.value) in twins]
         changes = heap.graph_changes(journal)
         return following, ends, {place: capture(value) for place, value in changes.items() if place not in self.places}
 
-    def _old(self, stand_ins: list[Any]) -> list[int]:
+    def _old(self) -> list[int]:
         """Which variables and places the loop starts with what is older than the trace in."""
         starts = [*self.get(), *(place.read() for place in self.places)]
-        return [k for k, pair in enumerate(zip(stand_ins, starts, strict=True)) if copies.stands_in(*pair)]
+        return [k for k, start in enumerate(starts) if copies.is_changeable(start) and copies.is_old(start)]
+
+    def _changeable(self, objects: dict[Path, Any]) -> dict[Path, Any]:
+        """Those of the objects, by position, that a program can change. What is in an object as a whole is none."""
+        contents = [(len(self.names) + k,) for k, place in enumerate(self.places) if isinstance(place, heap.Container)]
+        return {path: obj for path, obj in objects.items() if path not in contents and copies.is_changeable(obj)}
 
     def _inner_containers(self, stand_ins: list[Any]) -> dict[int, Any]:
         """What is in the containers that stand in for others in the body."""
@@ -489,10 +505,14 @@ class _Loop:
             except Mismatch as mismatch:
                 raise _Peel(mismatch_error(name, mismatch, _WHERE)) from None
         _keep_apart(unifier, ", ".join(self.names))
+        has_learned = self._learn(pairs, ends, journal)
         same = [start.signature() == node.signature() for (start, _), node in zip(pairs, self.nodes, strict=True)]
-        if all(same) and not new:
+        is_done = all(same) and not new
+        if is_done and (last or not has_learned):
             if self.is_first and copies.puts() > self.puts:
                 raise _Again(self.nodes, self.places)  # what comes from outside the loop is put into its list again
+            if has_learned:
+                refuse(f"which of {', '.join(names)} are one object depends on the iteration")
             return pairs
         if last:
             changing = [name for name, is_same in zip(names, same, strict=True) if not is_same]
@@ -503,8 +523,22 @@ class _Loop:
         starts += [self._start_of(place, journal.before[place], changes[place]) for place in new]
         raise _Again([unbounded(start) for start in starts], [*self.places, *new])
 
+    def _learn(self, pairs: list[tuple[Node, Node]], ends: list[Node], journal: heap.Journal) -> bool:
+        """Whether the iteration shows that objects may be one, and something in it depends on that."""
+        starts, others = ([pair[side] for pair in pairs] for side in (0, 1))
+        if observer.current() is None:
+            known: frozenset[int] = frozenset()
+        else:
+            nodes = [*starts, *others, *self.nodes, *ends]
+            replaced = *self.get(), *(journal.before[place] for place in self.places)
+            known = known_elsewhere(nodes, replaced, journal.before, Counter(id(place.read()) for place in self.places))
+        is_asked = aliases.noted() > self.noted
+        positions = [self._changeable(origins(side)) for side in (starts, others)]
+        stand_ins = dict(zip(*self.stand_ins, strict=True))
+        return self.carried.learn(positions[0], positions[1], stand_ins, known) and is_asked
+
     def _new_places(self, changes: dict[heap.Place, Node], journal: heap.Journal, ends: list[Node]) -> list[heap.Place]:
-        known = known_holders([*ends, *changes.values()], journal.before)
+        known = known_holders([*ends, *changes.values()], journal.before, held=self.stand_ins[1])
         return [place for place in changes if not heap.is_forgotten(place, known)]
 
     def _start_of(self, place: heap.Place, before: Any, end: Node) -> Node:
@@ -522,7 +556,12 @@ class _Loop:
 
 def _is_new(end: Node, stand_in: Any) -> bool:
     """Whether an iteration ends with a list, dict or object that it has made."""
-    return end.kind == "container" and end.value is not None and end.value is not stand_in and not end.is_a_copy()
+    return (
+        end.kind == "container"
+        and end.value is not None
+        and end.value is not stand_in
+        and not copies.is_copy(end.value)
+    )
 
 
 def _keep_apart(unifier: Unifier, name: str) -> None:
@@ -547,7 +586,10 @@ def _with_shapes(node: Node, shape: Any) -> Node:
         if len(shapes) == 1:
             shapes *= len(children)
         return dataclasses.replace(
-            node, value=None, children=tuple(_with_shapes(c, s) for c, s in zip(children, shapes, strict=True))
+            node,
+            value=None,
+            was=node.origin,
+            children=tuple(_with_shapes(c, s) for c, s in zip(children, shapes, strict=True)),
         )
     if node.kind != "tensor":
         return node

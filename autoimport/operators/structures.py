@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import copies, observer
+from autoimport.operators import observer
 from autoimport.operators.checks import refuse
 from autoimport.operators.either import Either
 from autoimport.operators.errors import Unstageable
@@ -23,6 +23,9 @@ from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.text import Text
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, Undefined
+
+# The keys, indices and attributes that lead from a value to a part of it.
+Path = tuple[Any, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,8 +46,7 @@ class Node:
       label: what two nodes of that kind must agree on: the number's kind, the type specification of a composite,
         the item structure of a list's symbolic items, type and keys of a container, class and name of a maybe.
       value: the object itself, where it is one.
-      copied: whether a container that is no such object any more is only a copy of one: see `copies`.
-      chosen_of: the objects for one of which a container stands.
+      was: the object for which a container stands that is none itself.
     """
 
     kind: str
@@ -53,30 +55,38 @@ class Node:
     children: tuple[Node, ...] = ()
     leaves: tuple[Leaf, ...] = ()
     bounds: tuple[int, int] = (-FAR, FAR)
-    copied: bool = False
-    chosen_of: tuple[Any, ...] = ()
+    was: Any = None
 
     def flat(self) -> list[Leaf]:
         """All leaves below, in the order in which `build` wants their tensors."""
         return [*self.leaves, *(leaf for child in self.children for leaf in child.flat())]
 
-    def held(self) -> Iterator[int]:
-        """The ids of the objects that this node and those below keep alive, but do not hand on."""
-        if self.kind != "constant":
-            yield id(self.value)
-        for child in self.children:
-            yield from child.held()
+    @property
+    def origin(self) -> Any:
+        """The object that a container is or was, or None."""
+        return self.was if self.value is None else self.value
 
-    def is_a_copy(self) -> bool:
-        """Whether the container is in a list of symbolic length, from one, or one of two that others know."""
-        return self.copied or copies.is_copy(self.value) or copies.are_known(self.chosen_of)
+    def parts(self) -> Iterator[tuple[Path, Node]]:
+        """The nodes directly below, each with what leads to it from here."""
+        if self.kind == "container":
+            for key, child in zip(self.label[1], self.children, strict=False):
+                yield (key,), child
+        else:
+            for k, child in enumerate(self.children):
+                yield ((Either, k) if len(self.children) > 1 else ()), child
+
+    def places(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+        """The containers here and below, each with what leads to it."""
+        if self.kind == "container":
+            yield path, self
+        for step, child in self.parts():
+            yield from child.places(path + step)
 
     def containers(self) -> Iterator[Any]:
-        """The containers that this node and those below were taken from."""
-        if self.kind == "container" and self.value is not None:
-            yield self.value
-        for child in self.children:
-            yield from child.containers()
+        """The objects of the containers here and below."""
+        for _, node in self.places():
+            if node.origin is not None:
+                yield node.origin
 
     def signature(self) -> tuple[Any, ...]:
         """Equal for nodes that the same loop variables can carry."""
@@ -86,12 +96,12 @@ class Node:
         if self.kind == "maybe":
             label = self.label[0]  # whatever it is called
         children = tuple(child.signature() for child in self.children)
-        return self.kind, label, constant, leaves, self.is_a_copy(), children
+        return self.kind, label, constant, leaves, children
 
-    def build(self, tensors: Iterator[Any]) -> Any:
-        """The value whose tensors these are."""
+    def build(self, tensors: Iterator[Any], made: dict[Path, Any] | None = None, path: Path = ()) -> Any:
+        """The value whose tensors these are; `made` gets the new containers, as in `places`."""
         own = [next(tensors) for _ in self.leaves]
-        children = [child.build(tensors) for child in self.children]
+        children = [child.build(tensors, made, path + step) for step, child in self.parts()]
         if self.kind == "tensor":
             return own[0]
         if self.kind == "number":
@@ -101,12 +111,10 @@ class Node:
         if self.kind == "items":
             return TensorList(self.label, own)
         if self.kind == "container":
-            made = build_container(self.label, children)
-            if self.copied or copies.is_copy(self.value):
-                copies.carried(made)
-            elif self.chosen_of:
-                copies.become_one_of_two(made, self.chosen_of)
-            return made
+            built = build_container(self.label, children)
+            if made is not None:
+                made[path] = built
+            return built
         if self.kind == "maybe":
             cls, name = self.label
             return cls(name, *children, own[0])

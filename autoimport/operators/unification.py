@@ -47,14 +47,10 @@ class Unifier:
       identity: whether the same tensor on both sides stays that tensor (in branches; loops carry it).
       weak: set when a Python number met a tensor in a loop: what comes out is then a tensor, where Python might have
         the number. Branches keep them apart, in traces of our own.
-      shared: the ids of containers that others know, so that what stands for one of two is a copy; twins: of those that
-        two of the results stand for.
     """
 
     identity: bool = True
     weak: bool = False
-    shared: frozenset[int] = frozenset()
-    twins: frozenset[int] = frozenset()
 
     def unify(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
         """`left` and `right` as nodes of equal signature.
@@ -134,22 +130,13 @@ class Unifier:
         )
 
     def _containers(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
-        shared = [node.value for node in (left, right) if id(node.value) in self.shared]
-        are_merged = self.identity and copies.are_merged(left.value, right.value)
-        chosen_of = (*shared, *copies.relatives(left.value), *copies.relatives(right.value))
-        are_twins = any(id(each) in self.twins for each in shared)
-        copied = are_merged or are_twins or any(node.copied or copies.is_firm(node.value) for node in (left, right))
-        if not self.identity:  # what an iteration has made, and nobody else knows, is gone with it
-            copied, chosen_of = copied or copies.are_known(chosen_of), ()
-        kept: dict[str, Any] = {"copied": copied, "chosen_of": chosen_of}
         if _is_list(left) and _is_list(right) and (left.label != right.label or has_items(left) != has_items(right)):
             try:
-                a, b = _as_items(left, right)
+                return _as_items(left, right)
             except Unstageable:
                 if not self.identity:
                     raise
                 raise Mismatch(describe(left), describe(right)) from None  # of two branches it may be either's
-            return dataclasses.replace(a, **kept), dataclasses.replace(b, **kept)
         if left.label != right.label:
             raise Mismatch(describe(left), describe(right))
         pairs = [
@@ -157,8 +144,8 @@ class Unifier:
             for key, a, b in zip(left.label[1], left.children, right.children, strict=True)
         ]
         return (
-            Node("container", left.label, None, tuple(a for a, _ in pairs), **kept),
-            Node("container", left.label, None, tuple(b for _, b in pairs), **kept),
+            Node("container", left.label, None, tuple(a for a, _ in pairs), was=left.origin),
+            Node("container", left.label, None, tuple(b for _, b in pairs), was=right.origin),
         )
 
     def _texts(self, name: str, left: Node, right: Node) -> tuple[Node, Node]:
@@ -261,7 +248,7 @@ def _as_items(left: Node, right: Node) -> tuple[Node, Node]:
 
             leaves = tuple(variant(lambda k=k: handle(k)) for k in range(width))  # type: ignore[misc]
             items = Node("items", structure, leaves=leaves)
-        return Node("container", (list, (0,)), None, (items,))
+        return Node("container", (list, (0,)), None, (items,), was=node.origin)
 
     return stand_in(left), stand_in(right)
 
@@ -426,6 +413,7 @@ def zeros(node: Node) -> Node:
     return dataclasses.replace(
         node,
         value=None,
+        was=None,
         children=tuple(zeros(child) for child in node.children),
         leaves=tuple(dataclasses.replace(leaf, make=_zero_maker(leaf)) for leaf in node.leaves),
     )
