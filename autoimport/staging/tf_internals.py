@@ -30,7 +30,7 @@ from tensorflow.python.ops import cond_v2, custom_gradient, gen_random_ops, whil
 from tensorflow.python.trackable import data_structures
 from tensorflow.python.util import traceback_utils
 
-from autoimport.staging.tf_operations import around_branches, calls_functions, patching, quick_operations
+from autoimport.staging.tf_operations import around_branches, calls_functions, neutral_zeros, patching, quick_operations
 
 # Concrete values, symbolic values, graphs of functions.
 EagerTensor: Any = ops.EagerTensor
@@ -282,7 +282,7 @@ def build_function(name: str, file: str, body: Callable[[], list[Any]], inputs: 
     gradients: list[str] = []
     disabled = ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED)
     try:
-        with patching, disabled, quick_operations(graph, file), _names_of_gradients(graph, gradients):
+        with patching, disabled, quick_operations(graph, file), neutral_zeros(), _names_of_gradients(graph, gradients):
             func_graph.func_graph_from_py_func(name, body, (), {}, func_graph=graph)
     except BaseException:
         _forget_gradients(gradients)

@@ -31,6 +31,7 @@ from tensorflow.python.framework import (
     ops,
 )
 from tensorflow.python.framework import tensor as tensor_lib
+from tensorflow.python.ops import cond_v2, while_v2
 from tensorflow.python.util import tf_stack
 
 SymbolicTensor: Any = tensor_lib.Tensor
@@ -225,6 +226,48 @@ def sums_in_order() -> Iterator[None]:
             yield
         finally:
             FuncGraph._create_op_internal = create
+
+
+@contextlib.contextmanager
+def neutral_zeros() -> Iterator[None]:
+    """Gradients of loops and branches that are built in the block start their sums with -0.0.
+
+    Where nothing is to be added, graphs add zeros, and 0.0 + -0.0 is 0.0; with -0.0 each sum is what it is without it.
+    """
+    before_loop, of_branches = while_v2._preprocess_grad, cond_v2._create_zeros_for_none_grads
+
+    def start(gradient: Any, output: Any, *ends: Any) -> Any:
+        given = before_loop(gradient, output, *ends)
+        is_kept = output.op.type == "Placeholder"  # all the loop does with it is to read it
+        return -given if is_kept and _is_zeros(given) else given
+
+    def fill(forward_graphs: Any, gradient_graphs: Any) -> None:
+        missing = [
+            (graph, k) for graph in gradient_graphs
+            for k, output in enumerate(graph.structured_outputs) if output is None
+        ]  # fmt: skip
+        of_branches(forward_graphs, gradient_graphs)
+        for graph, k in missing:
+            with graph.as_default():
+                zeros = graph.structured_outputs[k]
+                if _is_zeros(zeros):
+                    graph.structured_outputs[k] = -zeros
+        for graph in gradient_graphs:
+            graph.outputs = [each for each in tf.nest.flatten(graph.structured_outputs) if each is not None]
+
+    with patching:
+        while_v2._preprocess_grad, cond_v2._create_zeros_for_none_grads = start, fill
+        try:
+            yield
+        finally:
+            while_v2._preprocess_grad, cond_v2._create_zeros_for_none_grads = before_loop, of_branches
+
+
+def _is_zeros(tensor: Any) -> bool:
+    if not isinstance(tensor, tf.Tensor) or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+        return False
+    value = tf.get_static_value(tensor)
+    return tensor.op.type in ("ZerosLike", "Fill") or (value is not None and not np.any(value))
 
 
 def _as_integers(value: Any, name: str) -> Any:

@@ -27,7 +27,7 @@ from tensorflow.python.framework import indexed_slices
 from tensorflow.python.ops import default_gradient, gradients_util
 
 from autoimport.staging import gradients, tf_internals
-from autoimport.staging.tf_operations import sums_in_order
+from autoimport.staging.tf_operations import neutral_zeros, sums_in_order
 
 Wait: TypeAlias = Callable[[Callable[[Any], Any]], Any] | None
 
@@ -66,7 +66,7 @@ class _Configured(tf_internals.ConcreteFunction):  # type: ignore[misc]
     def _select_forward_and_backward_functions(self, *args: Any) -> Any:
         call = super()._select_forward_and_backward_functions(*args)
         if getattr(call._functions, "_forward", call) is None:
-            with sums_in_order():
+            with sums_in_order(), neutral_zeros():
                 call.forward()
         return _Call(call) if args[2] and call._tape_watching and not call._input_tangents else call
 

@@ -227,6 +227,47 @@ def main():
     same(program + main, **{"g" if "def g" in program else "f": "graph"})
 
 
+ZEROS = {
+    "a loop": "for i in tf.range(n): y = y + x * (2.0 / w)",
+    "a loop over rows": "for row in tf.stack([x, x, x]): y = y + row * (2.0 / w)",
+    "map_fn": "y = tf.map_fn(lambda row: row * (2.0 / w), tf.stack([x, x]))",
+    "a branch that reads it, and one that does not": """
+    y = x * (2.0 / w)
+    if n > 1: y = y + x * (1.0 / w)
+    """,
+    "a branch in a loop": """
+    for i in tf.range(n):
+        y = y + x * (2.0 / w)
+        if i > 0: y = y + x * (1.0 / w)
+    """,
+    "a loop in a branch": """
+    if n > 1:
+        for i in tf.range(n): y = y + x * (2.0 / w)
+    else:
+        y = y + x * (3.0 / w)
+    """,
+}
+
+
+@pytest.mark.parametrize("body", ZEROS.values(), ids=ZEROS)
+@pytest.mark.parametrize("is_outside", [False, True], ids=["inside", "under a tape around the graph"])
+def test_sums_of_zeros_have_the_sign_of_eager_mode(body: str, is_outside: bool) -> None:
+    lines = f"  y = x * w\n{_indented(body, 2)}\n" if is_outside else f"    y = x * w\n{_indented(body, 4)}\n"
+    tape = "  with tf.GradientTape() as tape:\n    tape.watch([x, w])\n"
+    program = (
+        f"def g(x, w, n):\n{lines}  return y\ndef f(x, w, n):\n{tape}    y = g(x, w, n)\n    zip\n"
+        if is_outside
+        else f"def f(x, w, n):\n{tape}{lines}"
+    )
+    main = """
+  return tape.gradient(y, [x, w])
+def main():
+    for x in (-0.0, 0.0, 1.0, -0.0):
+        for n in (2, 1, 3): show(f(tf.fill([3], x), tf.constant(0.25), tf.constant(n)))
+"""
+    same(program + main, **{"g" if is_outside else "f": "graph"})
+
+
 # What a branch or loop has made of several tensors at once: eager code gives None for those of the other results.
 APART = {
     "results of one branch": """
