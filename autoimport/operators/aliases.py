@@ -92,11 +92,12 @@ def references(obj: Any) -> int:
 @contextmanager
 def keeping(objects: Mapping[int, Any]) -> Iterator[None]:
     """While the block runs, the caller keeps objects, by their ids, without a use for them."""
-    _state.kept.append(objects)
+    kept = _state.kept
+    kept.append(objects)
     try:
         yield
     finally:
-        _state.kept.pop()
+        kept.pop()
 
 
 @contextmanager

@@ -64,6 +64,70 @@ KNOWN = {
         """,
     "two names before a loop": "a = b = [n]\nk = m\nwhile k > 0:\n    a, b = b, [k]\n    k -= 1\na.append(5)\nreturn a, b",
     "both are handed out": "a, b = [n], [m]\nz = a if m > 0 else b\nreturn a, b, z, n",
+    "two of one": "a, b = [n], [m]\ny = a if m > 0 else [m]\nz = a if n > 0 else b\na = b = []\ny[0] = m * 9\nreturn y[0], z",
+    "two of one function": "a = [n]\ny, z = either(a, m), either(a, n)\na = []\nz[0] = n * 9\nreturn y[0] + z[0]",
+    "an item of a loop's list": """
+        a = [n]
+        rows = [[m], [m]]
+        k = m
+        while k > 0:
+            rows = [a, rows[0]]
+            k -= 1
+        a[0] = n + 7
+        return rows[0][0] + rows[1][0]
+        """,
+    "an attribute in a loop": """
+        h, a = Holder([m]), [m]
+        k = m
+        while k > 0:
+            h.items = a
+            k -= 1
+        a[0] = n + 7
+        return h.items[0]
+        """,
+    "what an attribute was": """
+        h, a = Holder([m]), [n]
+        z = [n]
+        k = m
+        while k > 0:
+            z = h.items
+            h.items = a
+            k -= 1
+        a[0] = n + 7
+        return z[0], h.items[0]
+        """,
+    "changed in a loop": """
+        a, z = [n], [m]
+        k = m
+        while k > 0:
+            a[0] = a[0] + z[0]
+            z = a
+            k -= 1
+        return a[0], z[0]
+        """,
+    "changed behind one of a loop": """
+        a, z, y = [n], [m], [n]
+        c = a
+        k = m
+        while k > 0:
+            y = z
+            z = a
+            a = [k]
+            k -= 1
+        c[0] = n * 7
+        return y[0], z[0]
+        """,
+    "compared": "a, b = [n], [m]\nz = a if m > 0 else b\nreturn z is a, z[0]",
+    "compared in a loop": """
+        a, z = [n], [m]
+        k, same = m, 0
+        while k > 0:
+            if z is a:
+                same += 1
+            z = a
+            k -= 1
+        return same, z[0]
+        """,
 }
 
 
@@ -93,6 +157,26 @@ ALONE = {
         return z[0]
         """,
     "a dict in branches": "d = {'x': n}\nif m > 0:\n    d = {'x': m}\nd['y'] = n\nreturn d",
+    "an attribute that one branch replaces, and the other one changes": """
+        h, b = Holder([m]), [n]
+        c = h.items
+        if m > 1:
+            c[0] = c[0] + 1
+            c = [n]
+        else:
+            c[0] = c[0] * 2
+            h.items = b
+        return c[0], h.items[0]
+        """,
+    "an attribute of equal items": "h = Holder([m])\nif n > 0:\n    h.items = [m]\nh.items[0] = n\nreturn h.items[0]",
+    "a new one behind the last": """
+        a, b = [n], [m]
+        k = m
+        while k > 0:
+            a, b = b, [a[0] + k]
+            k -= 1
+        return a[0], b
+        """,
 }
 
 
