@@ -292,19 +292,16 @@ def _after_effects(node: Node) -> Node:
     return replace(node, leaves=leaves, children=tuple(_after_effects(child) for child in node.children))
 
 
-def known_elsewhere(
-    nodes: Sequence[Node], replaced: tuple[Any, ...], journaled: Iterable[heap.Place], held: Counter[int]
-) -> frozenset[int]:
+def known_elsewhere(nodes: Sequence[Node], replaced: tuple[Any, ...], held: Counter[int]) -> frozenset[int]:
     """The ids of the containers in the nodes that others have, too: an object or a name.
 
     Args:
       replaced: the values of the variables and places that get what is made of the nodes.
-      journaled: the changed places, with what they held.
       held: how often the caller has some objects, by id, besides.
     """
     kept = {id(values): values for values in (*heap.held(), replaced)}.values()
     known = Counter(id(value) for values in (*kept, replaced) for value in values) + held
-    return frozenset(_holders(nodes, [journaled], known)[1])
+    return frozenset(_holders(nodes, heap.journals(), known)[1])
 
 
 def known_holders(nodes: Iterable[Node], *journaled: Iterable[heap.Place], held: Sequence[Any] = ()) -> Counter[int]:

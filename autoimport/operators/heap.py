@@ -256,6 +256,11 @@ def held() -> list[Sequence[Any]]:
     return _state.held
 
 
+def journals() -> list[dict[Place, Any]]:
+    """What each open journal has noted, from the outermost on."""
+    return [each.before for each in _state.journals]
+
+
 def is_known_elsewhere(obj: Any, references: int) -> bool:
     """Whether somebody but us knows an object: the caller has so many `references` to it, besides what is held."""
     ours = sum(value is obj for values in _state.held for value in values) + copies.references(obj)

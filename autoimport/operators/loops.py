@@ -531,7 +531,7 @@ class _Loop:
         else:
             nodes = [*starts, *others, *self.nodes, *ends]
             replaced = *self.get(), *(journal.before[place] for place in self.places)
-            known = known_elsewhere(nodes, replaced, journal.before, Counter(id(place.read()) for place in self.places))
+            known = known_elsewhere(nodes, replaced, Counter(id(place.read()) for place in self.places))
         is_asked = aliases.noted() > self.noted
         positions = [self._changeable(origins(side)) for side in (starts, others)]
         stand_ins = dict(zip(*self.stand_ins, strict=True))

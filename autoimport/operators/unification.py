@@ -238,11 +238,12 @@ def _as_items(left: Node, right: Node) -> tuple[Node, Node]:
             items = dataclasses.replace(_bare(node.children[0]), label=structure)
         else:
             made: dict[Any, list[Any]] = {}  # the handles, by the graph that they were made in
+            parts = dataclasses.replace(node, value=None, was=None)  # without the list: to keep it would count
 
             def handle(k: int) -> Any:
                 graph = tf.compat.v1.get_default_graph()
                 if graph not in made:
-                    values = node.build(iter([leaf.make() for leaf in node.flat()]))
+                    values = parts.build(iter([leaf.make() for leaf in parts.flat()]))
                     made[graph] = TensorList.of(values, structure).handles
                 return made[graph][k]
 
