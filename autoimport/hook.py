@@ -309,8 +309,7 @@ def _converted(
         _tell(f"{path} runs as plain Python, wholly or in parts: it could not be converted", name, fault)
     if converted.faults:
         return converted if converted.functions else None
-    if not sys.dont_write_bytecode:
-        store().save(key, converted)
+    store().save(key, converted)
     return converted
 
 
@@ -356,8 +355,7 @@ def _load_forms(path: str, name: str, key: str, count: int, read: Callable[[str]
 
 def _to_be_kept(forms: Forms, path: str, name: str, key: str) -> Forms:
     """Forms that tell their faults, and are kept when they have been made."""
-    if not sys.dont_write_bytecode:
-        forms.keep = partial(store().save_forms, key)
+    forms.keep = partial(store().save_forms, key)
     if not config.current().strict:
         forms.tell = partial(_tell, f"{path} runs as plain Python, wholly or in parts: it could not be converted", name)
     return forms
@@ -427,7 +425,7 @@ _is_to_remember = False
 def remember() -> None:
     """At the end of this process, keep what it has learned for the next one."""
     global _is_to_remember
-    if not _is_to_remember and not sys.dont_write_bytecode:
+    if not _is_to_remember:
         _is_to_remember = True
         import atexit
 

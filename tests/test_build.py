@@ -49,7 +49,7 @@ def test_a_directory_is_converted_once_without_hidden_folders_and_environments(f
 
 
 def test_what_was_built_is_what_a_program_loads(folder):
-    run(folder, "build", "app", PYTHONDONTWRITEBYTECODE="1")
+    run(folder, "build", "app")
     report = str(folder / "report.json")
     assert run(folder, "--report-json", report, "app/train.py") == (0, "True\n", "")
     modules = Path(report).read_text().partition('"modules"')[2]
@@ -81,7 +81,7 @@ def test_what_is_no_python_is_named_and_the_rest_is_built(folder):
 
 def test_a_folder_that_was_built_can_be_shared(folder):
     run(folder, "build", "--cache-dir", "image", "app")
-    more = {"AUTOIMPORT_CACHE_SHARED": str(folder / "image"), "PYTHONDONTWRITEBYTECODE": "1"}
+    more = {"AUTOIMPORT_CACHE_SHARED": str(folder / "image")}
     report = str(folder / "report.json")
     assert run(folder, "--report-json", report, "app/train.py", **more) == (0, "True\n", "")
     assert '"cached": false' not in Path(report).read_text()

@@ -31,7 +31,6 @@ def converted(source="def f(x):\n    return x + 1\n"):
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     return Store(str(tmp_path / "cache" / "autoimport"))
 
 
@@ -253,7 +252,6 @@ def test_a_shared_folder_is_read_and_never_written(store, tmp_path):
 
 
 def _hammer(folder, failures):
-    sys.dont_write_bytecode = False
     store, expected = Store(folder), converted()
     for _ in range(100):
         store.save(KEY, expected)

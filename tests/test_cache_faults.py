@@ -34,7 +34,6 @@ VALUE = {number}
 PROGRAM = """
 import importlib, sys
 sys.path.insert(0, {folder!r})
-sys.dont_write_bytecode = False
 import autoimport
 from autoimport import unchanged
 unchanged._SETTLED_AFTER = 0  # the sources are new
@@ -84,8 +83,7 @@ os.geteuid = lambda: 12345
 
 def start(package, cache, harm=""):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "AUTOIMPORT_CACHE_DIR": str(cache), "AUTOIMPORT_STRICT": "1"}
-    for name in ("PYTHONDONTWRITEBYTECODE", "AUTOIMPORT"):
-        environment.pop(name, None)
+    environment.pop("AUTOIMPORT", None)
     code = PROGRAM.format(folder=str(package), count=COUNT)
     return subprocess.Popen(
         [sys.executable, "-c", harm + code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

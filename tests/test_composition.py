@@ -229,7 +229,6 @@ def folder(tmp_path_factory):
 
 def run(command, folder, **more):
     keep = {name: value for name, value in os.environ.items() if not name.startswith(("AUTOIMPORT", "_AUTOIMPORT"))}
-    keep.pop("PYTHONDONTWRITEBYTECODE", None)
     environment = {**keep, "PYTHONPATH": str(ROOT), "AUTOIMPORT_CACHE_DIR": str(folder / ".cache"), **more}
     environment["AUTOIMPORT_STRICT"] = "1"
     done = subprocess.run([sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True)

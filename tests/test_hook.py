@@ -38,7 +38,6 @@ def conversions(monkeypatch, tmp_path):
     stub = types.ModuleType("autoimport.convert.module")
     stub.convert_module = convert_module
     monkeypatch.setitem(sys.modules, "autoimport.convert.module", stub)
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(registry, "modules", {})
     monkeypatch.setattr(registry, "loaded", [])
     monkeypatch.setattr(config, "_current", Options(cache_dir=str(tmp_path / "cache")))
@@ -102,11 +101,13 @@ def test_a_damaged_cache_is_rebuilt_without_a_word(program, conversions, tmp_pat
     assert capfd.readouterr() == ("", "")
 
 
-def test_no_bytecode_means_no_entry(program, monkeypatch, tmp_path):
+def test_the_cache_is_kept_where_python_writes_no_bytecode(program, monkeypatch, tmp_path):
+    """Nothing is put beside the sources, and images of containers often set PYTHONDONTWRITEBYTECODE."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     write(program, "mine.py", "x = 1\n")
     assert importlib.import_module("mine").converted
-    assert not os.path.exists(tmp_path / "cache")
+    assert os.path.exists(tmp_path / "cache")
+    assert [path.name for path in program.iterdir()] == ["mine.py"]
 
 
 def test_forms_that_have_gone_are_made_of_the_file_while_it_is_the_same(program, conversions, tmp_path):
@@ -129,7 +130,6 @@ def test_forms_that_have_gone_are_made_of_the_file_while_it_is_the_same(program,
 
 @pytest.mark.parametrize("what", ["edited", "removed"])
 def test_forms_are_of_the_text_that_was_imported(what, tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(config, "_current", Options(cache_dir=str(tmp_path / "cache")))
     monkeypatch.setattr(registry, "loaded", [])
     path = tmp_path / "mine.py"
@@ -168,7 +168,8 @@ def test_nothing_but_the_loader_of_a_module_is_ours(program):
     assert vars(spec.loader) == vars(plain.loader)
 
 
-def test_python_still_writes_its_own_bytecode(program):
+def test_python_still_writes_its_own_bytecode(program, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     write(program, "mine.py", "x = 1\n")
     assert os.path.exists(importlib.import_module("mine").__cached__)
 
@@ -384,7 +385,6 @@ def test_a_warm_import_loads_no_gast_and_no_tensorflow(tmp_path):
     write(tmp_path, "mine.py", "def f(x):\n    if x:\n        return 1\n    return 2\n")
     write(tmp_path, "train.py", "import sys, mine\nprint(sorted({'gast', 'tensorflow'} & set(sys.modules)))\n")
     environment = {**os.environ, "AUTOIMPORT_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.getcwd()}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "autoimport", "train.py"]
     for expected in ("['gast']\n", "[]\n"):
         run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)

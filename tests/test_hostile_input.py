@@ -16,7 +16,6 @@ F = "def f(x):\n    while x > 3:\n        x -= 1\n    return x\n"
 @pytest.fixture
 def environment(tmp_path):
     keep = {name: value for name, value in os.environ.items() if "AUTOIMPORT" not in name}
-    keep.pop("PYTHONDONTWRITEBYTECODE", None)
     return {**keep, "PYTHONPATH": ROOT, "AUTOIMPORT_CACHE_DIR": str(tmp_path / "cache"), "PYTHONHASHSEED": "0"}
 
 

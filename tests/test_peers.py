@@ -25,7 +25,6 @@ def folder(tmp_path):
 
 def run(command, folder, typed=None, **more):
     keep = {name: value for name, value in os.environ.items() if "AUTOIMPORT" not in name}
-    keep.pop("PYTHONDONTWRITEBYTECODE", None)
     environment = {**keep, "PYTHONPATH": str(ROOT), "AUTOIMPORT_CACHE_DIR": str(folder / ".cache"), **more}
     environment["AUTOIMPORT_STRICT"] = "1"
     done = subprocess.run(

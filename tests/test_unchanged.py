@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """A store with one module; sources count as settled from the start."""
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(unchanged, "_SETTLED_AFTER", -1)
     store = Store(str(tmp_path / "cache"))
     store.save(KEY, convert_module(SOURCE, "m.py", key=KEY))
@@ -221,7 +220,7 @@ def test_a_folder_of_sources_does_not_count_as_a_module(tmp_path, source):
     (tmp_path / "train.py").write_text(
         "import sys; sys.path.insert(0, 'src')\nfrom autoimport import unchanged\nunchanged._SETTLED_AFTER = 0\nimport m\n"
     )
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("AUTOIMPORT", "PYTHONDONTWRITE"))}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("AUTOIMPORT")}
     environment |= {"AUTOIMPORT_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
 
     def run(*words):

@@ -28,7 +28,6 @@ EXPLANATION = [
 def project(pytester, monkeypatch):
     """A project with a module and a failing test."""
     monkeypatch.delenv("AUTOIMPORT", raising=False)
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("AUTOIMPORT_STRICT", "1")
     monkeypatch.setenv("AUTOIMPORT_CACHE_DIR", str(pytester.path / "cache"))

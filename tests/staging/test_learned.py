@@ -197,7 +197,7 @@ def test_a_forked_child_keeps_nothing(cached: dict[str, Any], monkeypatch: pytes
 def test_a_second_run_prints_the_same_and_stages_sooner_also_after_an_exception(tmp_path: Path) -> None:
     source = "import tensorflow as tf\ndef show(x): print(x)\n" + textwrap.dedent(STEP)
     (tmp_path / "train.py").write_text(source + "main()\nraise ValueError('at the end')\n")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("AUTOIMPORT", "PYTHONDONTWRITE"))}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("AUTOIMPORT")}
     environment |= {"PYTHONPATH": str(ROOT), "AUTOIMPORT_CACHE_DIR": str(tmp_path / "cache")}
     calls = []
     outputs = []
