@@ -22,6 +22,7 @@ class Carried:
     Attributes:
       outside: the ids of objects from outside the loop that one may be; pairs: which two may be one; firm: those that
         are copies whatever others know; kept: the objects from outside, by id.
+      positions, stand_ins: those of the present iteration.
     """
 
     def __init__(self) -> None:
@@ -29,6 +30,15 @@ class Carried:
         self.pairs: set[frozenset[Path]] = set()
         self.firm: set[Path] = set()
         self.kept: dict[int, Any] = {}
+        self.positions: list[Path] = []
+        self.stand_ins: list[Any] = []
+        self._noted = 0
+
+    def begin(self, stand_ins: Objects) -> None:
+        """An iteration is going to be built with objects made for the positions."""
+        self.note(stand_ins)
+        self.positions, self.stand_ins = [*stand_ins], [*stand_ins.values()]
+        self._noted = aliases.noted()
 
     def note(self, made: Objects, without: Sequence[Any] = ()) -> None:
         """Note it for objects that are made for the positions; `without` says what is outside and they are not."""
@@ -41,13 +51,13 @@ class Carried:
             if all(position in made for position in pair):
                 aliases.relate(*(made[position] for position in pair))
 
-    def learn(self, starts: Objects, ends: Objects, stand_ins: Objects, known: frozenset[int]) -> bool:
-        """Add what the loop starts with and an iteration ends with; whether that is new.
+    def learn(self, starts: Objects, ends: Objects, known: frozenset[int]) -> bool:
+        """Add what the loop starts with and the iteration ends with; whether that is new, and matters to the iteration.
 
         Args:
-          stand_ins: the objects that the iteration has started with.
           known: the ids of those among `starts` and `ends` that somebody has outside the loop.
         """
+        is_asked = aliases.noted() > self._noted
         aliases.forget()  # what is gone, and has in it what is not
         ours = {id(obj) for side in (starts, ends) for obj in side.values()}
 
@@ -56,7 +66,7 @@ class Carried:
             return id(obj) in known if id(obj) in ours else heap.is_known_elsewhere(obj, 3)
 
         before = self._size()
-        stands_at = {id(obj): position for position, obj in stand_ins.items()}
+        stands_at = {id(obj): position for position, obj in zip(self.positions, self.stand_ins, strict=True)}
         for side in (starts, ends):
             for position, obj in side.items():
                 outside = self.outside.setdefault(position, set())
@@ -68,11 +78,9 @@ class Carried:
                         self.kept[id(each)] = each
                 if copies.is_firm(obj):
                     self.firm.add(position)
-            positions = [*side]
-            self.pairs.update(
-                frozenset((positions[one], positions[other])) for one, other in aliases.pairs([*side.values()])
-            )
-        return self._size() != before
+            at = [*side]
+            self.pairs.update(frozenset((at[one], at[other])) for one, other in aliases.pairs([*side.values()]))
+        return is_asked and self._size() != before
 
     def _size(self) -> tuple[int, ...]:
         return sum(map(len, self.outside.values())), len(self.pairs), len(self.firm)

@@ -311,8 +311,6 @@ class _Loop:
     given: frozenset[int] = frozenset()  # what every iteration gives a value, and there is one
     replaced: frozenset[int] = frozenset()  # what is older than the trace, and every iteration puts something new for
     carried: Carried = dataclasses.field(default_factory=Carried)
-    noted: int = 0
-    stand_ins: tuple[list[Path], list[Any]] = ([], [])
 
     def build(self) -> list[Any]:
         """Try until an iteration ends with the types that it started with; the tensors after the loop."""
@@ -435,18 +433,15 @@ class _Loop:
         flat = iter(tensors)
         made: dict[Path, Any] = {}
         values = [node.build(flat, made, (k,)) for k, node in enumerate(self.nodes)]
-        stand_ins = self._changeable(made)
-        self.carried.note(stand_ins)
-        self.stand_ins = [*stand_ins], [*stand_ins.values()]
-        del made, stand_ins  # so that nobody is thought to know what is in them
-        self.noted = aliases.noted()
+        self.carried.begin(self._changeable(made))
+        del made  # so that nobody is thought to know what is in it
         outside, inner = self.get(), self._inner_containers(values)
         old = self._old()
         self.set(tuple(values[: len(self.names)]))
         for place, value in zip(self.places, values[len(self.names) :], strict=True):
             journal.record(place)
             place.write(value)
-        with heap.holding(values), heap.holding(self.stand_ins[1]):
+        with heap.holding(values), heap.holding(self.carried.stand_ins):
             following = self.driver.step(*state)
         if observer.current() is not None:
             self._keep_identity(outside, values, journal)
@@ -532,13 +527,10 @@ class _Loop:
             nodes = [*starts, *others, *self.nodes, *ends]
             replaced = *self.get(), *(journal.before[place] for place in self.places)
             known = known_elsewhere(nodes, replaced, Counter(id(place.read()) for place in self.places))
-        is_asked = aliases.noted() > self.noted
-        positions = [self._changeable(origins(side)) for side in (starts, others)]
-        stand_ins = dict(zip(*self.stand_ins, strict=True))
-        return self.carried.learn(positions[0], positions[1], stand_ins, known) and is_asked
+        return self.carried.learn(self._changeable(origins(starts)), self._changeable(origins(others)), known)
 
     def _new_places(self, changes: dict[heap.Place, Node], journal: heap.Journal, ends: list[Node]) -> list[heap.Place]:
-        known = known_holders([*ends, *changes.values()], journal.before, held=self.stand_ins[1])
+        known = known_holders([*ends, *changes.values()], journal.before, held=self.carried.stand_ins)
         return [place for place in changes if not heap.is_forgotten(place, known)]
 
     def _start_of(self, place: heap.Place, before: Any, end: Node) -> Node:
