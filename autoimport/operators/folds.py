@@ -14,7 +14,7 @@ from autoimport.operators.access import iterate
 from autoimport.operators.arithmetic import binary, whole
 from autoimport.operators.checks import fail_if, negation, refuse
 from autoimport.operators.comprehensions import Sink, collect, described, has_known_length, push
-from autoimport.operators.conditionals import known_holders
+from autoimport.operators.holders import known_holders
 from autoimport.operators.iterators import leave
 from autoimport.operators.lists import Leaf, TensorList, stand_in
 from autoimport.operators.loops import for_

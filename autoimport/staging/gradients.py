@@ -17,7 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
-from autoimport.operators.loops import SURE
+from autoimport.operators.loop_bodies import SURE
 from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.observer import Observer
 from autoimport.staging import tf_internals
