@@ -19,6 +19,7 @@ from autoimport import config
 from autoimport.operators.heap import MISSING
 from autoimport.staging import compiled, gradients, handlers, randomness, registry, tf_internals, tf_recording, waiting
 from autoimport.staging.sources import NO_TAPE, Changing, Check
+from autoimport.staging.tf_operations import patching
 
 # From the values behind the inputs in the check function's answer and the outputs of the launch to a value.
 Build = Callable[[Sequence[Any], Sequence[Any]], Any]
@@ -111,6 +112,7 @@ class Specialisation:
         self._config = exact if config.current().fidelity == "exact" else b""
         self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
         self._in_loops, self._is_compiled = 0, False  # operations
+        self._replaced: Any = None
 
     @functools.cached_property
     def _is_chained(self) -> bool:
@@ -209,9 +211,13 @@ class Specialisation:
 
     def compile(self) -> None:
         """Compile its loops, for the next launches."""
-        self._is_compiled = True
-        self.function = compiled.compile_loops(self.function, self.loops)
-        self._name = self.function.inference_fn.name
+        with patching:  # another thread may be at it, or at gradients of the graph
+            if self._is_compiled:
+                return
+            self._replaced = self.function  # another thread may be about to launch it
+            self.function = compiled.compile_loops(self.function, self.loops)
+            self._name = self.function.inference_fn.name
+            self._is_compiled = True
         if config.current().verify != "off":
             self.unverified = VERIFIED_LAUNCHES
 

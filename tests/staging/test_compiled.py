@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+import time
+from typing import Any
 
 import pytest
 
@@ -165,3 +167,39 @@ def test_a_graph_that_was_launched_below_a_tape_is_compiled_for_launches_without
     )
     assert run.sites["step"].own_graph_calls == 7
     assert made == [1]
+
+
+def test_threads_that_launch_a_graph_while_it_is_compiled(made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    original, graphs = compiled.compile_loops, []
+
+    def slowly(function: Any, loops: list[compiled.Loop]) -> object:
+        graphs.append(function.graph)
+        time.sleep(0.1)
+        return original(function, loops)
+
+    monkeypatch.setattr(compiled, "compile_loops", slowly)
+    run = programs.same(
+        """
+        import threading
+        def step(x, n):
+            i = 0
+            while n > 1:
+                n = n // 2 if n % 2 == 0 else 3 * n + 1
+                i += 1
+            return tf.sin(x) * tf.cast(i, tf.float32)
+        def main():
+            x, found = tf.Variable(0.7), {}
+            def work(k):
+                for n in range(1, 12):
+                    with tf.GradientTape() if k % 2 else tf.GradientTape(watch_accessed_variables=False) as tape:
+                        y = step(x, tf.constant(n + k))
+                    found[k, n] = y, tape.gradient(y, x)
+            for n in range(3): step(x, tf.constant(5))
+            threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            show([found[key] for key in sorted(found)])
+        """
+    )
+    assert run.sites["step"].state == "graph"
+    assert made and len({id(graph) for graph in graphs}) == len(made)  # each once
