@@ -7,6 +7,7 @@ tell, as long as there is no way to that one but this: `join` notes, for each ne
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,6 +73,17 @@ def join(joints: Sequence[tuple[Any, Any, Any]]) -> None:
         relate(new, each)
     for one, other in twins:
         relate(made[one], made[other])
+
+
+def join_permuted(items: Sequence[Any], moved: Sequence[Any]) -> None:
+    """Note that each of the new objects may be any of the items, but no two of them the same one."""
+    for new in moved:
+        for each in items:
+            for other in (each, *of(each)):
+                relate(new, other)
+    if next(pairs(items), None) is not None:
+        for one, other in itertools.combinations(moved, 2):
+            relate(one, other)
 
 
 def asked() -> None:

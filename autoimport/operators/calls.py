@@ -77,8 +77,11 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`fn(*args, **kwargs)`."""
     if isinstance(fn, MaybeNone):
         return fn.each(lambda part: call(part, *args, **kwargs))
+    trace = observer.current()
+    # What is made of a number, or of one of two values, for a tape has no gradients: they are for the trace to see.
+    is_for_tape = trace is not None and isinstance(getattr(fn, "__self__", None), tf.GradientTape)
     either = next((arg for arg in (*args, *kwargs.values()) if isinstance(arg, Either)), None)
-    if either is not None and fn is not print and (id(fn) in _OPERATORS or _is_library(fn)):
+    if either is not None and fn is not print and not is_for_tape and (id(fn) in _OPERATORS or _is_library(fn)):
         return either.each(lambda part: call(fn, *_replaced(args, either, part), **_replaced(kwargs, either, part)))
     known = _OPERATORS.get(id(fn))
     takes_streams = fn in python_builtins.OF_STREAMS if known is not None else _is_extend(fn)
@@ -107,12 +110,13 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
                 if fn.__name__ in list_methods.QUESTIONS:
                     return list_methods.QUESTIONS[fn.__name__](owner, *args, **kwargs)
                 owner.items()  # gives up, unless the length is known after all
-    if observer.current() is not None:
+    if trace is not None:
         text = method_of_string(fn, args)
         if text is not None:
             return text[0](*text[1], **kwargs)
-    args = tuple(_argument(fn, arg) for arg in args)
-    kwargs = {name: _argument(fn, arg) for name, arg in kwargs.items()}
+    if not is_for_tape:
+        args = tuple(_argument(fn, arg) for arg in args)
+        kwargs = {name: _argument(fn, arg) for name, arg in kwargs.items()}
     if fn is tf.constant:
         return _constant(*args, **kwargs)
     if any(isinstance(arg, lists.TensorList) for arg in (*args, *kwargs.values())):
@@ -122,7 +126,6 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     if takes_items and heap.in_symbolic_body():
         for arg in (*args, *kwargs.values()):
             iterators.before_advance(arg, heap.body())
-    trace = observer.current()
     if trace is not None:
         result = trace.call(fn, args, kwargs)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import observer
+from autoimport.operators import aliases, observer
 from autoimport.operators.arithmetic import whole
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.comprehensions import collect, described
@@ -80,7 +80,10 @@ def permuted(items: list[Any], order: Any) -> list[Any]:
         columns = [permuted([item[i] for item in items], order) for i in range(len(first))]
         kind: Any = type(first)
         make = kind if kind in (tuple, list) else kind._make
-        return [make(parts) for parts in zip(*columns, strict=True)]
+        moved: list[Any] = [make(parts) for parts in zip(*columns, strict=True)]
+        if kind is list:
+            aliases.join_permuted(items, moved)
+        return moved
     if all(type(x) in {Number, int, float, bool} for x in items):
         numbers = [Number.of(x) for x in items]
         if len({number.kind for number in numbers}) == 1:

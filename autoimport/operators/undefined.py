@@ -108,6 +108,14 @@ class MaybeNone(_Maybe, Outranking):
     def __bool__(self) -> NoReturn:
         raise TypeError(f"the truth of {self.name} is not known before the graph runs")
 
+    # Whoever asks for these is no converted code, and has no use for a symbolic answer: a dict or set, a tuple's `==`.
+
+    def __hash__(self) -> int:
+        refuse(f"looks for {self.name}, or puts it, where a hash is needed, and only the graph knows what it is")
+
+    def __eq__(self, other: object) -> bool:
+        refuse(f"compares {self.name}, of which only the graph knows what it is, as a part of something else")
+
 
 def require_own_methods(value: Any) -> Any:
     """`value`, unless its special methods are those of a list that only stands for its items."""

@@ -54,14 +54,14 @@ class Opened:
 
 
 def require_tensors(*given: Any) -> None:
-    """Give up where a tape gets what only stands for a tensor, a number or an array of numpy's: eager code refuses it.
+    """Give up where a tape gets what only stands for a tensor, a number or an array of numpy's, or one of two values.
 
     Raises:
       Unstageable: see above.
     """
     for each in tf.nest.flatten(given):
         if isinstance(each, (Number, Known, Outranking)) or type(each) is Array:
-            raise Unstageable(f"gives a tape a {type(each).__name__}, which eager code refuses")
+            raise Unstageable(f"gives a tape a {type(each).__name__}, which is no tensor")
 
 
 def as_eager(

@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autoimport.operators import observer
+from autoimport.operators import aliases, copies, observer
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.mutation import MUTATING, is_mutable
 from autoimport.staging import tf_internals
@@ -82,9 +82,15 @@ def run(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     if fn is tf.while_loop:
         return _while_loop(**inspect.signature(fn).bind(*args, **kwargs).arguments)
     if any(fn is each for each in _CALLING):
+        results: list[Any] = []
         args, kwargs = tf.nest.map_structure(
-            lambda part: _watched(fn, part) if callable(part) else part, (args, dict(kwargs))
+            lambda part: _watched(fn, part, results) if callable(part) else part, (args, dict(kwargs))
         )
+        chosen = fn(*args, **kwargs)
+        for result in results:  # of which the choice may be any
+            parts = zip(copies.changeable(result), copies.changeable(chosen), strict=False)
+            aliases.join([(part, None, made) for part, made in parts])
+        return chosen
     return fn(*args, **kwargs)
 
 
@@ -93,11 +99,11 @@ def _while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = 
     kinds = []
 
     def watched(*args: Any) -> Any:
-        result = _watched(tf.while_loop, body)(*args)
+        result = _watched(tf.while_loop, body, [])(*args)
         kinds.append(type(result))
         return result
 
-    test = _watched(tf.while_loop, cond)
+    test = _watched(tf.while_loop, cond, [])
     result = tf.while_loop(test, watched, loop_vars, maximum_iterations=maximum_iterations, **options)
     kind, before = kinds[-1], type(loop_vars)
     if kind is before:
@@ -110,9 +116,14 @@ def _while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = 
     return kind(result)
 
 
-def _watched(fn: Callable[..., Any], part: Callable[..., Any]) -> Callable[..., Any]:
+def _watched(fn: Callable[..., Any], part: Callable[..., Any], results: list[Any]) -> Callable[..., Any]:
+    """`part`, which gives up where it returns what a graph makes a tensor of, and adds what it returns to `results`."""
+
     def called(*args: Any) -> Any:
         result = part(*args)
+        results.append(result)
+        if fn is tf.case and isinstance(result, (list, tuple)) and len(result) == 1:
+            raise Unstageable("hands a function that returns one item to tf.case, which unpacks it in eager mode")
         for leaf in tf.nest.flatten(result):
             if not isinstance(leaf, (*_TENSORS, type(None))) and not (fn is tf.while_loop and type(leaf) is bool):
                 raise Unstageable(f"hands a function that returns a {type(leaf).__name__} to {fn.__name__}")

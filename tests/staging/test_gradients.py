@@ -227,6 +227,26 @@ def main():
     same(program + main, **{"g" if "def g" in program else "f": "graph"})
 
 
+# Where one of two targets is a variable, or none of its tensors is chosen by the graph.
+TARGETS = {
+    "in a list": "y = a * x if x > 0 else b\nTAKE([y], [a, b])",
+    "in a list, twice": "y = a * x if x > 0 else b\nTAKE([y, y], a)",
+    "in a list that grew": "ls = []\nfor i in range(3): ls.append(a * x if x > 0 else b)\nTAKE(ls, [a, b])",
+    "of a statement": "if x > 0: p, q = a * x, a\nelse: p, q = b, b * x\nTAKE([p, q], [a, b])",
+    "alone": "y = a * x if x > 0 else b\nTAKE(y, [a, b])",
+}
+
+
+@pytest.mark.parametrize("body", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_target_that_is_one_of_two(body: str, persistent: bool) -> None:
+    lines, _, asked = body.rpartition("\n")
+    same(
+        MAIN + f"def f(x, n):\n  with tf.GradientTape(persistent={persistent}) as tape:\n{_indented(lines, 4)}\n"
+        f"  return {asked.replace('TAKE', 'tape.gradient')}\n"
+    )
+
+
 ZEROS = {
     "a loop": "for i in tf.range(n): y = y + x * (2.0 / w)",
     "a loop over rows": "for row in tf.stack([x, x, x]): y = y + row * (2.0 / w)",

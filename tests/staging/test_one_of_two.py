@@ -64,6 +64,28 @@ KNOWN = {
         """,
     "two names before a loop": "a = b = [n]\nk = m\nwhile k > 0:\n    a, b = b, [k]\n    k -= 1\na.append(5)\nreturn a, b",
     "both are handed out": "a, b = [n], [m]\nz = a if m > 0 else b\nreturn a, b, z, n",
+    "sorted": "a, b = [n], [m]\ns = sorted([a, b], key=lambda q: q[0])\ns[0][0] = n * 5\nreturn a, b",
+    "sorted in place": "a, b = [n], [m]\ns = [a, b]\ns.sort(key=lambda q: -q[0])\na[0] = n * 5\nreturn s[0][0] - s[1][0]",
+    "sorted, in tuples": """
+        a, b = [n], [m]
+        s = sorted([(n, a), (m, b)], key=lambda q: q[0])
+        s[0][1][0] = n * 5
+        return a, b
+        """,
+    "tf.cond": "a, b = [n], [m]\nz = tf.cond(m > 0, lambda: a, lambda: b)\nz[0] = n * 5\nreturn a, b",
+    "tf.cond of dicts": """
+        a, b = {'x': n}, {'x': m}
+        z = tf.cond(m > 0, lambda: {'p': a, 'q': n}, lambda: {'p': b, 'q': m})
+        a['x'] = n * 5
+        return z['p']['x']
+        """,
+    "tf.switch_case": "a, b = [n], [m]\nz = tf.switch_case(m % 2, [lambda: a, lambda: b])\nz[0] = n * 5\nreturn a, b",
+    "tf.case of one item": """
+        a, b = [n], [m]
+        z = tf.case([(m > 0, lambda: a)], default=lambda: b)
+        z[0] = n * 5
+        return a, b
+        """,
     "two of one": "a, b = [n], [m]\ny = a if m > 0 else [m]\nz = a if n > 0 else b\na = b = []\ny[0] = m * 9\nreturn y[0], z",
     "two of one function": "a = [n]\ny, z = either(a, m), either(a, n)\na = []\nz[0] = n * 9\nreturn y[0] + z[0]",
     "an item of a loop's list": """
@@ -156,6 +178,7 @@ ALONE = {
             k -= 1
         return z[0]
         """,
+    "of tf.cond": "z = tf.cond(m > 0, lambda: [n, m], lambda: [m, n])\nz[0] = n * 5\nreturn z",
     "a dict in branches": "d = {'x': n}\nif m > 0:\n    d = {'x': m}\nd['y'] = n\nreturn d",
     "an attribute that one branch replaces, and the other one changes": """
         h, b = Holder([m]), [n]
