@@ -16,6 +16,7 @@ import tensorflow as tf
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.lists import stand_in
 from autoimport.operators.numbers import Number
+from autoimport.operators.selects import one_of
 from autoimport.operators.undefined import MaybeNone, require_own_methods
 
 _TENSORS = (tf.Tensor, tf.Variable)
@@ -60,7 +61,7 @@ class Either(MaybeNone):
         if sides[0].dtype != sides[1].dtype:
             return self.resolve()
         if sides[0].shape.rank == sides[1].shape.rank == 0:
-            return tf.where(self.present, *sides)
+            return one_of(self.present, *sides)
         return tf.cond(self.present, lambda: sides[0], lambda: sides[1])
 
     def compute(self, name: str, others: Sequence[Any]) -> Any:

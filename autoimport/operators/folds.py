@@ -21,6 +21,7 @@ from autoimport.operators.loops import for_
 from autoimport.operators.loops_over import is_stream, stream
 from autoimport.operators.numbers import Number, Outranking
 from autoimport.operators.ranges import SymbolicZip
+from autoimport.operators.selects import one_of
 from autoimport.operators.streams import Each, One, When, flat
 from autoimport.operators.structures import capture
 from autoimport.operators.symbolic import is_symbolic
@@ -126,7 +127,7 @@ def _choose(decide: Any, new: Any, old: Any) -> Any:
         return Number(a.kind, tf.where(decide, a.tensor, b.tensor), min(a.low, b.low), max(a.high, b.high))
     scalars = all(isinstance(x, tf.Tensor) and x.shape.rank == 0 for x in (new, old))
     if scalars and new.dtype == old.dtype:
-        return tf.where(decide, new, old)
+        return one_of(decide, new, old)
     return if_exp(decide, lambda: new, lambda: old)
 
 

@@ -44,6 +44,13 @@ def is_selectable(left: Any, left_outputs: Sequence[Any], right: Any, right_outp
     return trace.selects(any(tensor.dtype.is_floating for tensor in left_outputs))
 
 
+def one_of(pred: Any, left: Any, right: Any) -> Any:
+    """`left` where the scalar bool `pred` is true, else `right`: two tensors of one type."""
+    trace = observer.current()
+    is_selected = trace is None or trace.selects(left.dtype.is_floating or left.dtype.is_complex)
+    return tf.where(pred, left, right) if is_selected else tf.cond(pred, lambda: left, lambda: right)
+
+
 def select(pred: Any, left: Any, left_outputs: Sequence[Any], right: Any, right_outputs: Sequence[Any]) -> list[Any]:
     """One tensor for each pair of outputs, in the default graph: the left ones where the scalar bool `pred` is true."""
     pairs = zip(_inlined(left, left_outputs), _inlined(right, right_outputs), strict=True)

@@ -92,6 +92,9 @@ def permuted(items: list[Any], order: Any) -> list[Any]:
             return [Number(numbers[0].kind, tensor, low, high) for tensor in moved]
     elif all(isinstance(x, tf.Tensor) and x.shape.rank is not None for x in items):
         types = {(x.dtype, tuple(x.shape.as_list())) for x in items}
+        trace = observer.current()
+        if trace is not None and not trace.selects(first.dtype.is_floating or first.dtype.is_complex):
+            refuse("sorts tensors of which a gradient may be taken: those of the others are None, not zeros")
         if len(types) == 1:
             return list(tf.unstack(tf.gather(tf.stack(items), order), num=order.shape[0]))
     refuse("sorts items of several types")

@@ -22,6 +22,7 @@ from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.observer import Observer
 from autoimport.staging import tf_internals
 from autoimport.staging.arrays import Array
+from autoimport.staging.tf_operations import around_branches
 
 # The sources from which a gradient flows to a tensor on every way, and on some way.
 Reach = tuple[int, int]
@@ -338,6 +339,8 @@ def _through(graph: Any, operation: Any, reached: list[Reach], chosen: Chosen | 
     for tensor, reach in zip(operation.inputs, reached, strict=True):
         if _carries(tensor.dtype):
             joined = _either(joined, reach)
+    if around_branches(graph) is not graph and tf_internals.has_own_gradient(operation):
+        joined = 0, joined[1]  # a branch or loop has zeros where it gives None
     return [joined] * len(operation.outputs)
 
 

@@ -448,6 +448,19 @@ def has_gradient(operation: Any) -> bool:
         return False
 
 
+def has_own_gradient(operation: Any) -> bool:
+    """Whether the gradient of an operation is a function of the person's, which may give None."""
+    name = operation.node_def.attr.get("_gradient_op_type")
+    if name is None:
+        return False
+    waiting, modules = [ops.gradient_registry.lookup(name.s.decode())], set()
+    for function in waiting:  # TensorFlow's own functions have the person's in their cells
+        modules.add(function.__module__.partition(".")[0])
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        waiting += [each for each in cells if isinstance(each, types.FunctionType) and each not in waiting]
+    return not modules <= {"tensorflow", "keras"}
+
+
 def inside(graph: Any, source: Any) -> Any:
     """The tensor that stands in `graph` for a tensor or variable."""
     value = getattr(source, "value", source) if type(source).__module__.startswith("keras.") else source

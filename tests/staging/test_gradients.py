@@ -227,6 +227,71 @@ def main():
     same(program + main, **{"g" if "def g" in program else "f": "graph"})
 
 
+# One of several tensors, without a branch that the program has written.
+SELECTED = {
+    "the larger": "y = max(a * x, b * 1.0)",
+    "the smaller of a list": "y = min([a * x, b * 1.0, c * x])",
+    "the first of sorted": "y = sorted([a * x, b * 1.0])[0]",
+    "an item at a place": "y = [a * x, b * 1.0, c * x][n % 3]",
+    "a tensor or a variable": "y = a * x if x > 0 else b\ny = y * c",
+    "a tensor or a variable, in a branch": """
+    y = a * x if x > 0 else b
+    z = y * c
+    if n > 1: z = z * y
+    y = z
+    """,
+    "a tensor or a variable, in a loop": """
+    y = a * x if x > 0 else b
+    z = y * c
+    for i in tf.range(n): z = z * y
+    y = z
+    """,
+    "a tensor or a variable, in a loop that is sure": """
+    y = a * x if x > 0 else b
+    z = y * c
+    for i in tf.range(3): z = z * y
+    y = z
+    """,
+    "a tensor or a number": "y = a * x if x > 0 else 2.0\ny = y * b",
+}
+
+
+@pytest.mark.parametrize("body", SELECTED.values(), ids=SELECTED)
+@pytest.mark.parametrize("is_outside", [False, True], ids=["inside", "under a tape around the graph"])
+def test_what_is_not_selected_has_no_gradient(body: str, is_outside: bool) -> None:
+    if is_outside:
+        lines = (
+            f"def g(x, n):\n{_indented(body, 2)}\n  return y\n" + "def f(x, n):\n  with tf.GradientTape() as tape:\n"
+        )
+        lines += "    y = g(x, n)\n    zip\n"
+    else:
+        lines = "def f(x, n):\n  with tf.GradientTape() as tape:\n" + _indented(body, 4)
+    same(MAIN + lines + "\n  return tape.gradient(y, [a, b, c])\n")
+
+
+OWN_GRADIENTS = {
+    "in a loop": "for i in tf.range(n): y = f(y, b * 1.0)",
+    "in a loop that is sure": "for i in tf.range(3): y = f(y, b * 1.0)",
+    "in one branch": "y = f(y, b * 1.0) if x > 0 else y * b",
+    "in both branches": "y = f(y, b * 1.0) if x > 0 else f(y * 2.0, b)",
+    "in a branch in a loop": """
+    for i in tf.range(n):
+        if x > 0: y = f(y, b * 1.0)
+        else: y = f(y, y) * c
+    """,
+    "of TensorFlow's": "for i in tf.range(n + 1): y = tf.nn.silu(y * b)",
+}
+
+
+@pytest.mark.parametrize("body", OWN_GRADIENTS.values(), ids=OWN_GRADIENTS)
+def test_a_gradient_of_the_persons_that_is_none(body: str) -> None:
+    own = "@tf.custom_gradient\ndef f(q, r): return q * r, lambda d: (d * r, None)\n"
+    lines = "def g(x, n):\n  with tf.GradientTape() as tape:\n    y = x * a\n" + _indented(body, 4)
+    main = MAIN.replace("show(f(", "show(g(")
+    sites = {"g": "graph"} if "silu" in body else {}
+    same(own + main + lines + "\n  return tape.gradient(y, [a, b, c])\n", **sites)
+
+
 # Where one of two targets is a variable, or none of its tensors is chosen by the graph.
 TARGETS = {
     "in a list": "y = a * x if x > 0 else b\nTAKE([y], [a, b])",
