@@ -23,14 +23,12 @@ class _State(threading.local):
     Attributes:
       objects: by id, all that may be another one; pairs: with which ids.
       kept: more references of ours, by id of the objects.
-      noted: how many pairs were noted, and questions asked for which they matter.
     """
 
     def __init__(self) -> None:
         self.objects: dict[int, Any] = {}
         self.pairs: dict[int, set[int]] = {}
         self.kept: list[Mapping[int, Any]] = []
-        self.noted = 0
 
 
 _state = _State()
@@ -40,7 +38,6 @@ def relate(x: Any, y: Any) -> None:
     """`x` and `y` may be one object, in a trace of ours; in graphs that the person asked for it is not looked at."""
     if x is y or observer.current() is None:
         return
-    _state.noted += 1
     for one, other in ((x, y), (y, x)):
         _state.objects[id(one)] = one
         _state.pairs.setdefault(id(one), set()).add(id(other))
@@ -84,16 +81,6 @@ def join_permuted(items: Sequence[Any], moved: Sequence[Any]) -> None:
     if next(pairs(items), None) is not None:
         for one, other in itertools.combinations(moved, 2):
             relate(one, other)
-
-
-def asked() -> None:
-    """Something has been asked or done for which it matters what is one object."""
-    _state.noted += 1
-
-
-def noted() -> int:
-    """A number that grows with all that is asked or noted."""
-    return _state.noted
 
 
 def references(obj: Any) -> int:

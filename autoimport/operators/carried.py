@@ -1,8 +1,7 @@
 """Lists, dicts and objects in the variables of a loop under construction -> what they may be in any of its iterations.
 
 The first attempt to build the body assumes that they are what nobody else knows, and each another one. What the loop
-starts with and how the iteration ends tell more, and the body is built again, as long as something in it depends on
-that and there is more.
+starts with and how the iteration ends tell more, and the body is built again, as long as there is more.
 """
 
 from __future__ import annotations
@@ -32,18 +31,17 @@ class Carried:
         self.kept: dict[int, Any] = {}
         self.positions: list[Path] = []
         self.stand_ins: list[Any] = []
-        self._noted = 0
 
     def begin(self, stand_ins: Objects) -> None:
         """An iteration is going to be built with objects made for the positions."""
         self.note(stand_ins)
         self.positions, self.stand_ins = [*stand_ins], [*stand_ins.values()]
-        self._noted = aliases.noted()
 
     def note(self, made: Objects, without: Sequence[Any] = ()) -> None:
         """Note it for objects that are made for the positions; `without` says what is outside and they are not."""
+        left_out = set(map(id, without))
         for position, obj in made.items():
-            for key in self.outside.get(position, set()) - set(map(id, without)):
+            for key in self.outside.get(position, set()) - left_out:
                 aliases.relate(obj, self.kept[key])
             if position in self.firm:
                 copies.carried(obj)
@@ -52,12 +50,11 @@ class Carried:
                 aliases.relate(*(made[position] for position in pair))
 
     def learn(self, starts: Objects, ends: Objects, known: frozenset[int]) -> bool:
-        """Add what the loop starts with and the iteration ends with; whether that is new, and matters to the iteration.
+        """Add what the loop starts with and the iteration ends with; whether that is new.
 
         Args:
           known: the ids of those among `starts` and `ends` that somebody has outside the loop.
         """
-        is_asked = aliases.noted() > self._noted
         aliases.forget()  # what is gone, and has in it what is not
         ours = {id(obj) for side in (starts, ends) for obj in side.values()}
 
@@ -80,7 +77,7 @@ class Carried:
                     self.firm.add(position)
             at = [*side]
             self.pairs.update(frozenset((at[one], at[other])) for one, other in aliases.pairs([*side.values()]))
-        return is_asked and self._size() != before
+        return self._size() != before
 
     def _size(self) -> tuple[int, ...]:
         return sum(map(len, self.outside.values())), len(self.pairs), len(self.firm)

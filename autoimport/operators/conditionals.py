@@ -70,7 +70,7 @@ def if_(
 
     try:
         with heap.holding(before):
-            after = choose(predicate(cond), branch(then), branch(orelse), names[:n_out], before)
+            after = choose(predicate(cond), branch(then), branch(orelse), names[:n_out])
     except BaseException:
         set(before)
         raise
@@ -101,15 +101,12 @@ def choose(
     then: Callable[[], tuple[Any, ...]],
     orelse: Callable[[], tuple[Any, ...]],
     names: Sequence[str],
-    before: tuple[Any, ...] = (),
 ) -> tuple[Any, ...]:
     """The values that `then` gives where the bool tensor `pred` is true, else those of `orelse`.
 
     Changes of objects are part of it: each branch starts from the objects as they are now, and every changed place
     ends with the value that the branch taken gives it.
 
-    Args:
-      before: the values of the variables that are going to be replaced.
     Raises:
       Diverged: both branches end in a `raise`.
     """

@@ -44,7 +44,6 @@ _numbers = itertools.count()
 def put(item: Any) -> None:
     """`item` goes into a list of symbolic length."""
     parts = list(changeable(item))
-    aliases.asked()
     _state.puts += bool(parts)
     _state.are_shared |= any(is_copy(part) or is_old(part) for part in parts)
     _add(parts)
@@ -82,7 +81,8 @@ def carried(obj: Any) -> None:
 def _add(parts: Iterable[Any]) -> None:
     number = next(_numbers)
     for part in parts:
-        _state.copies.setdefault(id(part), (part, number))
+        for each in (part, *aliases.of(part)):  # a change of what the part may be is none of the copy either
+            _state.copies.setdefault(id(each), (each, number))
 
 
 def is_old(obj: Any) -> bool:
@@ -155,14 +155,12 @@ def puts() -> int:
 
 def before_change(obj: Any) -> None:
     """`obj` is about to be changed in place."""
-    aliases.asked()
     if is_copy(obj):
         _refuse(obj, "is changed")
 
 
 def before_identity(x: Any, y: Any) -> None:
     """`x is y` is asked, and they are two objects."""
-    aliases.asked()
     for obj in (x, y):
         if is_copy(obj):
             _refuse(obj, "is compared by `is`")

@@ -10,6 +10,7 @@ from autoimport.operators import observer
 from autoimport.operators.checks import fail_if, refuse
 from autoimport.operators.lists import TensorList
 from autoimport.operators.numbers import DTYPES, Known, Number, Outranking
+from autoimport.operators.selects import may_select
 from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
@@ -109,8 +110,7 @@ def _select(sequence: Any, key: Any) -> Any:
         return Number(kind, tf.gather(tf.stack([Number.of(value).tensor for value in values]), position))
     tensors = all(isinstance(value, tf.Tensor) for value in values)
     if values and tensors and len({(value.dtype, tuple(value.shape.as_list())) for value in values}) == 1:
-        dtype = values[0].dtype
-        if trace is not None and not trace.selects(dtype.is_floating or dtype.is_complex):
+        if not may_select(values[0].dtype):
             refuse("takes one of several tensors at a symbolic place: the gradients of the others are None, not zeros")
         return tf.gather(tf.stack(values), position)
     refuse(f"an item of a {type(sequence).__name__} of unlike values is taken at a symbolic place")

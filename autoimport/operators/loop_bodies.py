@@ -265,12 +265,12 @@ class Loop:
         has_learned = self._learn(pairs, ends, journal)
         same = [start.signature() == node.signature() for (start, _), node in zip(pairs, self.nodes, strict=True)]
         is_done = all(same) and not new
-        if is_done and (last or not has_learned):
+        if is_done and not has_learned:
             if self.is_first and copies.puts() > self.puts:
                 raise _Again(self.nodes, self.places)  # what comes from outside the loop is put into its list again
-            if has_learned:
-                refuse(f"which of {', '.join(names)} are one object depends on the iteration")
             return pairs
+        if is_done and last:
+            refuse(f"which of {', '.join(names)} are one object depends on the iteration")
         if last:
             changing = [name for name, is_same in zip(names, same, strict=True) if not is_same]
             changing += [str(place) for place in new]
@@ -281,7 +281,7 @@ class Loop:
         raise _Again([unbounded(start) for start in starts], [*self.places, *new])
 
     def _learn(self, pairs: list[tuple[Node, Node]], ends: list[Node], journal: heap.Journal) -> bool:
-        """Whether the iteration shows that objects may be one, and something in it depends on that."""
+        """Whether the iteration shows that more objects may be one than it was built for."""
         starts, others = ([pair[side] for pair in pairs] for side in (0, 1))
         if observer.current() is None:
             known: frozenset[int] = frozenset()
@@ -310,12 +310,8 @@ class Loop:
 
 def _is_new(end: Node, stand_in: Any) -> bool:
     """Whether an iteration ends with a list, dict or object that it has made."""
-    return (
-        end.kind == "container"
-        and end.value is not None
-        and end.value is not stand_in
-        and not copies.is_copy(end.value)
-    )
+    is_made = end.kind == "container" and end.value is not None and end.value is not stand_in
+    return is_made and not copies.is_copy(end.value)
 
 
 def _keep_apart(unifier: Unifier, name: str) -> None:

@@ -44,11 +44,15 @@ def is_selectable(left: Any, left_outputs: Sequence[Any], right: Any, right_outp
     return trace.selects(any(tensor.dtype.is_floating for tensor in left_outputs))
 
 
+def may_select(dtype: tf.DType) -> bool:
+    """Whether one of several tensors of a type may be selected: those of the others get zeros as gradients, not None."""
+    trace = observer.current()
+    return trace is None or trace.selects(dtype.is_floating or dtype.is_complex)
+
+
 def one_of(pred: Any, left: Any, right: Any) -> Any:
     """`left` where the scalar bool `pred` is true, else `right`: two tensors of one type."""
-    trace = observer.current()
-    is_selected = trace is None or trace.selects(left.dtype.is_floating or left.dtype.is_complex)
-    return tf.where(pred, left, right) if is_selected else tf.cond(pred, lambda: left, lambda: right)
+    return tf.where(pred, left, right) if may_select(left.dtype) else tf.cond(pred, lambda: left, lambda: right)
 
 
 def select(pred: Any, left: Any, left_outputs: Sequence[Any], right: Any, right_outputs: Sequence[Any]) -> list[Any]:

@@ -17,6 +17,7 @@ from autoimport.operators.comprehensions import collect, described
 from autoimport.operators.lists import TensorList, stand_in
 from autoimport.operators.logic import python_truth
 from autoimport.operators.numbers import Number
+from autoimport.operators.selects import may_select
 from autoimport.operators.streams import Each, One
 from autoimport.operators.symbolic import is_symbolic
 
@@ -92,8 +93,7 @@ def permuted(items: list[Any], order: Any) -> list[Any]:
             return [Number(numbers[0].kind, tensor, low, high) for tensor in moved]
     elif all(isinstance(x, tf.Tensor) and x.shape.rank is not None for x in items):
         types = {(x.dtype, tuple(x.shape.as_list())) for x in items}
-        trace = observer.current()
-        if trace is not None and not trace.selects(first.dtype.is_floating or first.dtype.is_complex):
+        if not may_select(first.dtype):
             refuse("sorts tensors of which a gradient may be taken: those of the others are None, not zeros")
         if len(types) == 1:
             return list(tf.unstack(tf.gather(tf.stack(items), order), num=order.shape[0]))

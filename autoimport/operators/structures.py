@@ -69,7 +69,7 @@ class Node:
     def parts(self) -> Iterator[tuple[Path, Node]]:
         """The nodes directly below, each with what leads to it from here."""
         if self.kind == "container":
-            for key, child in zip(self.label[1], self.children, strict=False):
+            for key, child in zip(self.label[1], self.children, strict=True):
                 yield (key,), child
         else:
             for k, child in enumerate(self.children):

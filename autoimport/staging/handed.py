@@ -87,9 +87,8 @@ def run(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
             lambda part: _watched(fn, part, results) if callable(part) else part, (args, dict(kwargs))
         )
         chosen = fn(*args, **kwargs)
-        for result in results:  # of which the choice may be any
-            parts = zip(copies.changeable(result), copies.changeable(chosen), strict=False)
-            aliases.join([(part, None, made) for part, made in parts])
+        parts = [part for result in results for part in copies.changeable(result)]
+        aliases.join_permuted(parts, [*copies.changeable(chosen)])
         return chosen
     return fn(*args, **kwargs)
 

@@ -112,7 +112,6 @@ class Specialisation:
         self._config = exact if config.current().fidelity == "exact" else b""
         self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
         self._in_loops, self._is_compiled = 0, False  # operations
-        self._replaced: Any = None
 
     @functools.cached_property
     def _is_chained(self) -> bool:
@@ -214,7 +213,6 @@ class Specialisation:
         with patching:  # another thread may be at it, or at gradients of the graph
             if self._is_compiled:
                 return
-            self._replaced = self.function  # another thread may be about to launch it
             self.function = compiled.compile_loops(self.function, self.loops)
             self._name = self.function.inference_fn.name
             self._is_compiled = True

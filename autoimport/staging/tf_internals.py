@@ -454,10 +454,10 @@ def has_own_gradient(operation: Any) -> bool:
     if name is None:
         return False
     waiting, modules = [ops.gradient_registry.lookup(name.s.decode())], set()
-    for function in waiting:  # TensorFlow's own functions have the person's in their cells
-        modules.add(function.__module__.partition(".")[0])
-        cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        waiting += [each for each in cells if isinstance(each, types.FunctionType) and each not in waiting]
+    for function in waiting:  # TensorFlow's own functions have the person's, or an object of theirs, in their cells
+        modules.add((getattr(function, "__module__", None) or type(function).__module__).partition(".")[0])
+        cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+        waiting += [each for each in cells if callable(each) and not any(each is known for known in waiting)]
     return not modules <= {"tensorflow", "keras"}
 
 

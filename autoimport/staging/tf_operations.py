@@ -266,8 +266,10 @@ def neutral_zeros() -> Iterator[None]:
 def _is_zeros(tensor: Any) -> bool:
     if not isinstance(tensor, tf.Tensor) or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
         return False
+    if not isinstance(tensor, ops.EagerTensor) and tensor.op.type in ("ZerosLike", "Fill"):
+        return tensor.op.type == "ZerosLike" or _is_zeros(tensor.op.inputs[1])
     value = tf.get_static_value(tensor)
-    return tensor.op.type in ("ZerosLike", "Fill") or (value is not None and not np.any(value))
+    return value is not None and not np.any(value)
 
 
 def _as_integers(value: Any, name: str) -> Any:

@@ -227,6 +227,22 @@ def main():
     same(program + main, **{"g" if "def g" in program else "f": "graph"})
 
 
+OWN_FUNCTIONS = {
+    "an object": "class G:\n  def __call__(self, d): return d * 2., None\ngiven = G()\n",
+    "a method": "class G:\n  def run(self, d): return d * 2., None\ngiven = G().run\n",
+    "a partial": "import functools\ndef run(k, d): return d * k, None\ngiven = functools.partial(run, 2.)\n",
+}
+
+
+@pytest.mark.parametrize("given", OWN_FUNCTIONS.values(), ids=OWN_FUNCTIONS)
+def test_a_gradient_by_an_object_of_the_persons_that_is_none(given: str) -> None:
+    own = given + "@tf.custom_gradient\ndef f(q, r): return q * 2., given\n"
+    body = (
+        "def g(x, n):\n  with tf.GradientTape() as tape:\n    y = x * a\n    for i in tf.range(n): y = f(y, b * 1.0)\n"
+    )
+    same(own + MAIN.replace("show(f(", "show(g(") + body + "  return tape.gradient(y, [a, b, c])\n")
+
+
 # One of several tensors, without a branch that the program has written.
 SELECTED = {
     "the larger": "y = max(a * x, b * 1.0)",

@@ -86,6 +86,52 @@ KNOWN = {
         z[0] = n * 5
         return a, b
         """,
+    "by a chain of names, one an iteration": """
+        p, q, c = [n], [m], [n + m]
+        k = m
+        while k > 0:
+            p = q
+            q = c
+            k -= 1
+        q = 0
+        c[0] = n * 9
+        return p[0]
+        """,
+    "two that were one an iteration ago": """
+        p, r, q, s = [n], [m], [n], [m]
+        k = m
+        while k > 0:
+            p, r = q, s
+            q = s = [k]
+            k -= 1
+        q = s = 0
+        p[0] = n * 9
+        return r[0]
+        """,
+    "put into a list of unknown length": """
+        a, b = [n], [m]
+        z = a if m > 0 else b
+        rows = []
+        for i in tf.range(m + 1): rows.append(z)
+        z = 0
+        a[0] = n * 5
+        return rows[0][0]
+        """,
+    "an item of a list that a branch makes longer": """
+        a, b = [n], [m]
+        z = a if m > 0 else b
+        rows = [z]
+        if m > 1: rows.append([n])
+        z = 0
+        a[0] = n * 5
+        return rows[0][0]
+        """,
+    "tf.cond of dicts with other orders": """
+        a, b = [n], [m]
+        z = tf.cond(m > 0, lambda: {'p': a, 'q': b}, lambda: {'q': [n], 'p': [m]})
+        z['q'][0] = n * 5
+        return b
+        """,
     "two of one": "a, b = [n], [m]\ny = a if m > 0 else [m]\nz = a if n > 0 else b\na = b = []\ny[0] = m * 9\nreturn y[0], z",
     "two of one function": "a = [n]\ny, z = either(a, m), either(a, n)\na = []\nz[0] = n * 9\nreturn y[0] + z[0]",
     "an item of a loop's list": """
