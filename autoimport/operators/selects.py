@@ -45,7 +45,7 @@ def is_selectable(left: Any, left_outputs: Sequence[Any], right: Any, right_outp
 
 
 def may_select(dtype: tf.DType) -> bool:
-    """Whether one of several tensors of a type may be selected: those of the others get zeros as gradients, not None."""
+    """Whether one of several tensors of a type may be selected: the others get zeros as gradients, not None."""
     trace = observer.current()
     return trace is None or trace.selects(dtype.is_floating or dtype.is_complex)
 
