@@ -28,7 +28,18 @@ def attr(obj: Any, name: str) -> Any:
     if isinstance(obj, MaybeNone):
         return obj.each(lambda part: attr(part, name))
     trace = observer.current()
-    return _there(getattr(obj, name) if trace is None else trace.read_attr(obj, name))
+    value = getattr(obj, name) if trace is None else trace.read_attr(obj, name)
+    return _or_inherited(obj, name, value) if type(value) is MaybeUndefined else value
+
+
+def _or_inherited(obj: Any, name: str, stored: MaybeUndefined) -> Any:
+    """What a branch may have stored to an attribute, else what the object's class, or a class's base, shows there."""
+    owner = heap.showing_class(obj, name)
+    if owner is None or hasattr(type(vars(owner)[name]), "__get__"):
+        return stored.resolve()
+    from autoimport.operators.conditionals import if_exp  # which reads by way of this module
+
+    return if_exp(stored.present, lambda: stored.value, lambda: attr(owner, name))
 
 
 def _there(value: Any) -> Any:
@@ -55,6 +66,7 @@ def del_attr(obj: Any, name: str) -> None:
         obj.each(lambda part: del_attr(part, name))
         return
     heap.before_attr(obj, name)
+    _there(heap.Attribute(obj, name).read())
     trace = observer.current()
     if trace is None:
         delattr(obj, name)
@@ -145,7 +157,7 @@ def global_(name: str) -> Any:
     if trace is not None:
         return _there(trace.read_global(namespace, name))
     try:
-        return namespace[name]
+        return _there(namespace[name])
     except KeyError:
         pass
     try:
@@ -173,6 +185,7 @@ def del_global(name: str) -> None:
     if trace is not None:
         trace.delete_global(namespace, name)
     elif name in namespace:
+        _there(namespace[name])
         del namespace[name]
     else:
         raise NameError(f"name {name!r} is not defined", name=name)
@@ -181,9 +194,7 @@ def del_global(name: str) -> None:
 def free(read: Callable[[], Any]) -> Any:
     """A free name: `read` is `lambda: name`, whose only closure cell is the name's."""
     trace = observer.current()
-    if trace is None:
-        return read()
-    return trace.read_cell(_cell(read), read.__code__.co_freevars[0])
+    return _there(read() if trace is None else trace.read_cell(_cell(read), read.__code__.co_freevars[0]))
 
 
 def set_free(read: Callable[[], Any], value: Any) -> None:

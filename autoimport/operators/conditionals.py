@@ -7,7 +7,7 @@ built, that the other one makes a float32 tensor of the name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from autoimport.operators import aliases, copies, heap, lists, observer, text
 from autoimport.operators.asserts import diverge
+from autoimport.operators.checks import refuse
 from autoimport.operators.errors import Diverged, Unstageable
 from autoimport.operators.holders import known_holders
 from autoimport.operators.logic import python_truth
@@ -244,6 +245,8 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
     journaled = left.before, right.before, [*left.places, *right.places]
     known = known_holders(captured, *journaled)
     places = [place for place in before if not heap.is_forgotten(place, known)]
+    if observer.current() is not None:
+        _require_one_order(right.places, before)
     lefts, rights = _nodes(left, places, before), _nodes(right, places, before)
     if lefts is None or rights is None:
         # Where one branch raises, the other one's values win; the first ends with something of the same type.
@@ -270,6 +273,18 @@ def _join(names: Sequence[str], left: _Branch, right: _Branch) -> _Joined:
     pairs += [unifier.unify("what is printed", node, nothing) for node in left.printed]
     pairs += [unifier.unify("what is printed", nothing, node) for node in right.printed]
     return _Joined([a for a, _ in pairs], [b for _, b in pairs], places)
+
+
+def _require_one_order(right: Iterable[heap.Place], before: dict[heap.Place, Any]) -> None:
+    """New keys and attributes stand in the order in which they were stored; `before` has that of the left branch."""
+    new = [place for place, value in before.items() if value is heap.MISSING and not heap.is_namespace(place.holder)]
+    last: dict[int, int] = {}
+    for place in right:
+        if place in new:
+            position, holder = new.index(place), id(place.holder)
+            if position < last.get(holder, 0):
+                refuse("the order of new keys or attributes follows from a condition")
+            last[holder] = position
 
 
 def _after_effects(node: Node) -> Node:

@@ -20,6 +20,7 @@ import tensorflow as tf
 from autoimport.operators import aliases, copies, iterators, observer
 from autoimport.operators.numbers import DTYPES, Number
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeUndefined
 
 
 class _Missing:
@@ -54,6 +55,10 @@ class Place:
         """Store `value`, or remove what is there if it is MISSING."""
         raise NotImplementedError
 
+    def inherited(self) -> Any:
+        """What the program finds here while nothing is stored, or MISSING."""
+        return MISSING
+
     def holds_same(self, new: Any, old: Any) -> bool:
         """Whether to store `new` here, where `old` was read, is no change."""
         return new is old
@@ -82,8 +87,18 @@ class Attribute(Place):
         elif self.read() is not MISSING:
             object.__delattr__(self.holder, self.name)
 
+    def inherited(self) -> Any:
+        owner = showing_class(self.holder, self.name)
+        return MISSING if owner is None else vars(owner)[self.name]
+
     def __str__(self) -> str:
         return f"{type(self.holder).__name__}.{self.name}"
+
+
+def showing_class(obj: Any, name: str) -> type | None:
+    """The class whose attribute an object, or a class below it, shows as long as it has none of its own."""
+    classes = obj.__mro__[1:] if isinstance(obj, type) else type(obj).__mro__
+    return next((cls for cls in classes if name in vars(cls)), None)
 
 
 class Global(Place):
@@ -176,7 +191,8 @@ class _State(threading.local):
         self.journals: list[Journal] = []
         self.loops = 0
         self.held: list[Sequence[Any]] = []
-        self.numbers: dict[Place, Any] = {}  # in graphs of the person's: what places had before they became symbolic
+        # In graphs of the person's: what places had, a number or nothing, before they became symbolic.
+        self.settled: dict[Place, Any] = {}
 
 
 _state = _State()
@@ -326,6 +342,11 @@ def is_forgotten(place: Place, known: Mapping[int, int]) -> bool:
     return sys.getrefcount(place.holder) <= ours + 1  # one is getrefcount's argument
 
 
+def is_namespace(holder: Any) -> bool:
+    """Whether a dict holds a module's globals, at whose order nobody looks."""
+    return isinstance(holder, dict) and "__builtins__" in holder
+
+
 def graph_changes(journal: Journal) -> dict[Place, Any]:
     """The changes that belong to the graph being built.
 
@@ -336,14 +357,20 @@ def graph_changes(journal: Journal) -> dict[Place, Any]:
     changes = journal.changes()
     if observer.current() is not None:
         return changes
-    counts = {place: old for place, old in journal.before.items() if place in changes and _counts(old, changes[place])}
-    for place, old in counts.items():
-        _state.numbers.setdefault(place, old)
-    return {
+    counts = {
+        place: old
+        for place, old in journal.before.items()
+        if place in changes and _counts(place.inherited() if old is MISSING else old, changes[place])
+    }
+    of_graph = {
         place: value
         for place, value in changes.items()
         if place in counts or holds_symbolic(value) or _holds(journal.before[place], _is_of_graph)
     }
+    for place in of_graph:
+        if place in counts or journal.before[place] is MISSING:
+            _state.settled.setdefault(place, journal.before[place])
+    return of_graph
 
 
 def _counts(old: Any, new: Any) -> bool:
@@ -356,10 +383,11 @@ def _counts(old: Any, new: Any) -> bool:
 
 
 def graph_finished() -> None:
-    """The last graph under construction in this thread is done: no symbolic number may be left in what outlives it."""
-    for place, old in _state.numbers.items():
+    """The last graph under construction in this thread is done: what outlives it may hold no symbolic number, nor what
+    only a branch has stored."""
+    for place, old in _state.settled.items():
         place.write(_settled(place.read(), old))
-    _state.numbers.clear()
+    _state.settled.clear()
     aliases.graph_finished()
     copies.graph_finished()
     iterators.graph_finished()
@@ -371,6 +399,8 @@ def _settled(value: Any, old: Any) -> Any:
         return {key: _settled(item, old.get(key)) for key, item in value.items()}
     if isinstance(value, list) and isinstance(old, list):
         return [_settled(*pair) for pair in zip(value, [*old, *value[len(old) :]], strict=False)]
+    if old is MISSING:
+        return value if isinstance(value, tf.Tensor) else old
     return old if type(old) in DTYPES and isinstance(value, (Number, tf.Tensor)) else value
 
 
@@ -388,7 +418,8 @@ def _holds(value: Any, asked: Callable[[Any], bool]) -> bool:
 
 
 def _is_symbolic_value(value: Any) -> bool:
-    return is_symbolic(value) and not isinstance(value, (tf.Variable, tf.data.Dataset, tf.data.Iterator))
+    is_any = is_symbolic(value) or isinstance(value, MaybeUndefined)
+    return is_any and not isinstance(value, (tf.Variable, tf.data.Dataset, tf.data.Iterator))
 
 
 def _is_of_graph(value: Any) -> bool:

@@ -188,6 +188,16 @@ class Guards:
                 self.builder.require(place, self._is_function("{v}", base.__dict__[name]), "was another one")
                 return
 
+    def owns(self, obj: Any, source: Source, name: str) -> bool:
+        """Whether an attribute is the object's own, not one that its class shows, guarded."""
+        if isinstance(class_attribute(type(obj), name)[0], types.MemberDescriptorType) or not has_dict(obj):
+            answer, test = hasattr(obj, name), f"hasattr({{v}}, {name!r})"
+        else:
+            answer, test = name in vars(obj), f"{name!r} in {{v}}.__dict__"
+        words = f"had {'an' if answer else 'no'} attribute {name} of its own"
+        self.builder.require(source, f"({test}) is {answer}", words)
+        return answer
+
     def _guard_absence(self, obj: Any, source: Source, name: str) -> None:
         """The object has no attribute of this name, nor has its class."""
         if has_dict(obj):

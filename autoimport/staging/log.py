@@ -7,6 +7,7 @@ concrete values, in program order.
 
 from __future__ import annotations
 
+import itertools
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ from typing import Any
 
 from autoimport.operators import heap
 from autoimport.operators.calls import call
+from autoimport.operators.errors import Unstageable
+from autoimport.operators.undefined import MaybeUndefined
 from autoimport.staging.sources import Source
 
 MISSING: Any = heap.MISSING
@@ -92,9 +95,18 @@ class Log:
     def store(self, place: tuple[str, int, Any], entry: Entry) -> None:
         """Note a change; a later one of the same place takes its turn in the order."""
         known = self.entries.setdefault(place, entry)
+        if type(known.value) is MaybeUndefined and known.value is not entry.value:
+            self._require_last(place)
         known.value = entry.value
         if place[0] == "attribute" and isinstance(entry.holder, type):
             self.of_classes.add(entry.key)
+
+    def _require_last(self, place: tuple[str, int, Any]) -> None:
+        """What a branch may have stored is stored again: a new key of the same holder may stand before or behind it."""
+        kind, holder, _ = place
+        later = itertools.islice(self.entries, list(self.entries).index(place) + 1, None)
+        if any(other[:2] == (kind, holder) and _is_new(self.entries[other]) for other in later):
+            raise Unstageable(f"the order of what is in {self.entries[place].at.text} follows from conditions")
 
     def append(self, items: list[Any], at: Source, value: Any) -> None:
         """`items.append(value)`: the trace has a list of its own for what is appended; it may grow in graph loops."""
@@ -131,6 +143,12 @@ class Log:
     def hides(self, holder: Any) -> bool:
         """Whether there is such a call."""
         return id(holder) in self._hidden
+
+
+def _is_new(entry: Entry) -> bool:
+    """Whether there is nothing yet at a place of a dict or object, whose order may be looked at."""
+    held = entry.holder if isinstance(entry.holder, dict) else getattr(entry.holder, "__dict__", ())
+    return entry.key not in held and not heap.is_namespace(held)
 
 
 class Logged(heap.Place):

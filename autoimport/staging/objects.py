@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import types
+from collections.abc import Iterable
 from typing import Any
 
+from autoimport.operators.heap import MISSING
 from autoimport.staging import trust
 from autoimport.staging.guarding import class_attribute
 from autoimport.staging.ours import harmless
@@ -42,9 +44,10 @@ def _stores_plainly(cls: type) -> bool:
     return is_frozen or (isinstance(setter, types.FunctionType) and harmless(setter.__code__))
 
 
-def rebuild(cls: type, held: dict[str, Any]) -> Any:
-    """An object with these attributes."""
+def rebuild(cls: type, held: Iterable[tuple[str, Any]]) -> Any:
+    """An object with these attributes, but for those that no branch taken has stored."""
     made: Any = object.__new__(cls)
-    for name, value in held.items():
-        object.__setattr__(made, name, value)
+    for name, value in held:
+        if value is not MISSING:
+            object.__setattr__(made, name, value)
     return made

@@ -208,7 +208,7 @@ class ResultPlan:
         if held is None:
             raise Unstageable(f"returns a new {cls.__qualname__}, which a graph cannot hand over")
         attributes = [(name, self.plan(item)) for name, item in held.items()]
-        return lambda old, new: objects.rebuild(cls, {name: build(old, new) for name, build in attributes})
+        return lambda old, new: objects.rebuild(cls, [(name, build(old, new)) for name, build in attributes])
 
 
 def _items(handles: list[Any], structure: Any) -> list[Any]:

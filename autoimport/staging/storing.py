@@ -11,13 +11,15 @@ from autoimport.operators import heap
 from autoimport.operators.errors import Unstageable
 from autoimport.operators.numbers import Known, Number
 from autoimport.staging import tf_internals, trust
-from autoimport.staging.guarding import SCALARS, class_attribute
+from autoimport.staging.guarding import SCALARS, class_attribute, has_dict
 from autoimport.staging.ours import harmless
 from autoimport.staging.reading import Reader
 from autoimport.staging.sources import Source
 
 # Setters of the libraries that do no more than assign a variable: part of the graph, as in tf.function.
 _ASSIGNING = frozenset({"keras.src.optimizers.base_optimizer.BaseOptimizer.learning_rate"})
+# The flag of classes that take no new attributes, as CPython's `Py_TPFLAGS_IMMUTABLETYPE`.
+_IMMUTABLE_TYPE = 1 << 8
 
 
 def runs_converted_setter(obj: Any, name: str, reader: Reader) -> bool:
@@ -61,6 +63,15 @@ def _is_wrapped_later(obj: Any, value: Any) -> bool:
     return all(map(_is_untracked, value.values() if type(value) is dict else value)) and not heap.in_symbolic_body()
 
 
+def _has_room(obj: Any, raw: Any, owner: type) -> bool:
+    """Whether Python can keep an attribute, which the class `owner` may know as `raw`: in a slot or a dictionary."""
+    if isinstance(raw, types.MemberDescriptorType):
+        return "__slots__" in owner.__dict__  # those of C code may be for reading only
+    if isinstance(obj, type):
+        return not obj.__flags__ & _IMMUTABLE_TYPE
+    return has_dict(obj)
+
+
 def _is_layer(cls: type) -> bool:
     return any(f"{base.__module__}.{base.__qualname__}" == "keras.src.layers.layer.Layer" for base in cls.__mro__)
 
@@ -80,6 +91,8 @@ def require_plain(obj: Any, name: str, value: Any, source: Source) -> None:
     raw, owner = class_attribute(cls, name)
     if hasattr(type(raw), "__set__") and not isinstance(raw, types.MemberDescriptorType):
         raise Unstageable(f"stores to {place}, which a descriptor takes")
+    if not _has_room(obj, raw, owner):
+        raise Unstageable(f"stores to {place}, for which the object has no room")
     setter, setter_owner = class_attribute(cls, "__setattr__")
     if not trust.owns_state(cls):
         is_plain = setter in (object.__setattr__, type.__setattr__) or isinstance(obj, types.FunctionType)

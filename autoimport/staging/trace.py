@@ -277,10 +277,8 @@ class Trace(observer.Observer):
                 before = self.read_cell(holder, at.text)
             return Logged(self.log, kind, Entry(holder, at, None, before, log.set_cell))
         if kind == "attribute":
-            if hasattr(holder, name):
+            if self.reader.owns(holder, at, name):
                 before = self.read_attr(holder, name)
-            else:
-                self.reader.builder.require(at, f"not hasattr({{v}}, {name!r})", f"had no attribute {name}")
             return Logged(self.log, kind, Entry(holder, at, name, before, setattr))
         if name in holder:
             before = self.read_global(holder, name) if kind == "global" else self.read_item(holder, name)

@@ -355,8 +355,9 @@ ITSELF = {
 def test_one_of_two_containers(body: str, state: str) -> None:
     same(
         f"""
-class Box: held = [0.5]
+class Box: pass
 box, held = Box(), {{"k": 0.5}}
+box.held = [0.5]
 def f(x, a, b, c, d):
 {textwrap.indent(textwrap.dedent(body), "    ")}
 def main():
