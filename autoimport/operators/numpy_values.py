@@ -278,6 +278,14 @@ def involved(values: Any) -> bool:
     return type(values) in {NumpyValue, Later}
 
 
+def of_tensors(value: Any) -> Any:
+    """What numpy makes of a tensor that only the graph knows, or of such tensors in a list or tuple."""
+    if type(value) in {list, tuple}:
+        return type(value)(map(of_tensors, value))
+    is_tensor = isinstance(value, (tf.Tensor, tf.Variable)) and symbolic.is_symbolic(value)
+    return NumpyMethod(value, "numpy")() if is_tensor else value
+
+
 def require_ordinary(values: Any) -> None:
     """Send the call back to eager where numpy might warn about numbers, or raise."""
     if type(values) in {list, tuple}:

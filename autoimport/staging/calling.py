@@ -129,6 +129,9 @@ class Caller:
             found = whole_lists.call(self._reader, fn, args, kwargs)
             if found is not None:
                 return found[0]
+        if is_numpy_function(fn) and fn in numpy_values.FUNCTIONS:
+            args = tuple(map(self._by_numpy, args))
+            kwargs = {name: self._by_numpy(arg) for name, arg in kwargs.items()}
         if fn is tf.constant or fn is tf.convert_to_tensor or is_numpy_function(fn):
             args = tuple(map(self._seen, args))
         if args and (fn is tf.constant or fn is tf.convert_to_tensor) and _is_known_tensor(args[0]):
@@ -209,6 +212,10 @@ class Caller:
         if type(value) is collections.deque and self._is_old(value):
             raise Unstageable("hands a deque to code that is not converted")
         return self._reader.snapshot(value) if isinstance(value, CONTAINERS) else value
+
+    def _by_numpy(self, value: Any) -> Any:
+        """An argument of a numpy function, which asks tensors for their arrays; old lists may have any length."""
+        return value if isinstance(value, CONTAINERS) and self._is_old(value) else numpy_values.of_tensors(value)
 
     def _remembered(self, fn: Any, name: str) -> Any:
         """The container `fn.name`, with its source if `fn` has one."""

@@ -12,6 +12,7 @@ from tests.staging import programs
 _PROGRAM = """
 import math
 history = []
+pair = [tf.constant(1.0), tf.constant(2.0)]
 class State: pass
 state = State(); state.total = 0.0; state.count = 0; state.best = 0.0
 w = tf.Variable([1.0, 2.0])
@@ -57,6 +58,12 @@ GRAPHS = {
         state.v = np.mean(losses)
         return np.std(losses, ddof=0), np.stack(losses), float(np.mean(losses)), round(float(np.sum(losses)), 1)
         """,
+    "tensors as numpy sees them": """
+        print(np.mean(x), np.max(w))
+        state.v = np.array(x)
+        losses = [y, y * 0.1]
+        return np.argmax(x), int(np.argmax([y, 20.0])), float(np.mean(losses)), np.round(a=y, decimals=1), np.stack(losses)
+        """,
     "methods": """
         a = x.numpy()
         return a.mean(), a.tolist(), a.sum(axis=0), a.max(), a.argmax(), (x / 3).numpy().round(1), a.copy(), a.mean().item()
@@ -94,6 +101,8 @@ EAGER = {
     "computed with after numpy": "return np.mean(x.numpy()) + 1",
     "decided by numpy": "if np.mean(x.numpy()) > 1:\n    return 1\nreturn 0",
     "a shape that depends on values": "return tf.boolean_mask(x, x > 1.0).numpy().shape",
+    "tensors in functions that may warn": "return np.log(y)",
+    "tensors in an old list": "return y + np.mean(pair)",
     "the key of a dict": "return {y.numpy(): 1}",
 }
 
@@ -109,6 +118,29 @@ def test_what_needs_the_values_while_tracing_stays_eager(body: str) -> None:
     site = step_of(body)
     assert site.state == "eager", "the graph would hold the values of one call"
     assert "numpy" in site.reason
+
+
+def test_each_function_makes_of_a_tensor_what_numpy_makes_of_it() -> None:
+    from autoimport.operators.numpy_values import FUNCTIONS  # the gates are connected with TensorFlow first
+
+    names = sorted(fn.__name__ for fn in FUNCTIONS)
+    assert "argmax" in names
+    functions = "\n".join(
+        f"def {name}_of(x): return np.{name}({'[x, x]' if name in ('concatenate', 'stack') else 'x'})" for name in names
+    )
+    source = """
+FUNCTIONS
+def main():
+    for fn in [CALLS]:
+        for _ in range(3):
+            attempt(fn, tf.constant([[0.25, -1.5], [3.0, 2.5]]))
+            attempt(fn, tf.constant([3, 1, 2]))
+            attempt(fn, tf.constant(2.5, tf.float64))
+            attempt(fn, tf.constant([True, False]))
+"""
+    calls = ", ".join(f"{name}_of" for name in names)
+    ran = programs.same(source.replace("FUNCTIONS", functions).replace("CALLS", calls))
+    assert not [name for name in names if not ran.sites[f"{name}_of"].own_graph_calls]
 
 
 WARNINGS = {
