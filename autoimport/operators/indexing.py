@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autoimport.operators import observer
@@ -59,6 +60,11 @@ def tensor_key(key: Any) -> Any:
         return slice(*(tensor_key(part) for part in (key.start, key.stop, key.step)))
     if isinstance(key, Known) and isinstance(key, int):
         key = key.number()
+    if isinstance(key, np.integer) and type(key) is not key.__class__:
+        tensor = tf.convert_to_tensor(key)  # not numpy's own, but what stands for one
+        if tensor.dtype not in (tf.int32, tf.int64):
+            refuse("takes a place in a tensor by a small integer of numpy, which may overflow")
+        return tf.cast(tensor, tf.int64)
     return key.int64() if isinstance(key, Number) and key.kind is int else key
 
 

@@ -286,6 +286,17 @@ def of_tensors(value: Any) -> Any:
     return NumpyMethod(value, "numpy")() if is_tensor else value
 
 
+def require_own_types(values: list[Any] | tuple[Any, ...]) -> None:
+    """Give up where TensorFlow makes one tensor of numbers, and numpy's among them would get another type there."""
+    numbers = [value for value in values if type(value) is NumpyValue]
+    if not numbers or not all(type(value) is NumpyValue or type(value) in DTYPES for value in values):
+        return
+    with tf.init_scope():
+        dtype = tf.convert_to_tensor(list(map(_example, values))).dtype
+    if any(value.tensor.dtype != dtype for value in numbers):
+        refuse(f"makes {dtype.name} numbers of numpy's in a list, as its other numbers are", "stack tensors")
+
+
 def require_ordinary(values: Any) -> None:
     """Send the call back to eager where numpy might warn about numbers, or raise."""
     if type(values) in {list, tuple}:

@@ -441,9 +441,10 @@ class Caller:
         if type(value) is dict:
             return {key: self.export(item, takes_tensors) for key, item in value.items()}
         if type(value) in {list, tuple}:
-            has_host = any(type(item) is Host for item in value)
-            if takes_tensors and has_host and all(type(item) in {Host, int, float} for item in value):
+            if takes_tensors and involves_host(value) and all(map(_is_known_number, value)):
                 return vector(self._reader.hosts, value, None)
+            if takes_tensors:
+                numpy_values.require_own_types(value)
             return type(value)(self.export(item, takes_tensors) for item in value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*(self.export(item, takes_tensors) for item in value))

@@ -34,6 +34,9 @@ from tensorflow.python.framework import tensor as tensor_lib
 from tensorflow.python.ops import cond_v2, while_v2
 from tensorflow.python.util import tf_stack
 
+from autoimport.operators.errors import Unstageable
+from autoimport.operators.numbers import Known
+
 SymbolicTensor: Any = tensor_lib.Tensor
 FuncGraph: Any = func_graph.FuncGraph
 _context = context.context()
@@ -189,7 +192,11 @@ def _of_eager_mode(value: Any, dtype: Any) -> tuple[Any, Any]:
 
     Raises:
       ValueError: it makes nothing of it.
+      Unstageable: among the numbers is one that stands for numpy's: C code would take it for such an object.
     """
+    for part in tf.nest.flatten(value):
+        if type(part) is not part.__class__ and not isinstance(part, Known):
+            raise Unstageable("makes a tensor of a list in which numpy's numbers are unknown", "stack tensors")
     with tf.init_scope():
         tensor = tf.constant(value, dtype)
         return tensor.numpy(), tensor.dtype

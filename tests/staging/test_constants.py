@@ -33,3 +33,42 @@ def test_constants_are_those_of_eager_mode(make: str) -> None:
     ]
     run = programs.same("".join([*steps, "def main():\n", *calls]))
     assert sum(site.state == "graph" for site in run.sites.values()) > 2
+
+
+# What stands for a number of numpy's in a trace says that it is one, and TensorFlow's C code would read it as one.
+PLACES = ("x[:, k]", "x[k]", "x[k, k]", "x[k:k + 1]", "x[:, k - 1:k + 1]", "x[..., k]", "x[-k]", "x[k][None]")
+AMONG_OTHERS = (
+    "tf.stack([k, 1])",
+    "tf.reshape(x, [k + 1, -1])",
+    "tf.fill([k + 1, 2], x[0, 0])",
+    "tf.gather(x, [k, 0])",
+)
+IN_ARITHMETIC = (
+    "x + [k, 1]",
+    "[k, 1] + x",
+    "x * (k, 2.0)",
+    "x == [k, k]",
+    "x @ [[k * 1.0], [2.0]]",
+    "tf.where(x > [k, 1], x, 0)",
+)
+NUMBERS = {
+    "a tensor's small ones": ("None", "(tf.size(x[t % 2 :]) % 2).numpy()", "graph"),
+    "an int64": ("np.array([1, 0, 1, 0, 1])", "array[t]", "graph"),
+    "an int32": ("np.array([1, 0, 1, 0, 1], np.int32)", "array[t]", "graph"),
+    "a small integer": ("np.array([1, 0, 1, 0, 1], np.int8)", "array[t]", "eager"),
+    "a float": ("np.array([1.5, 0, 1, 0, 1])", "array[t]", "eager"),
+    "a tensor's": ("None", "tf.argmax(x[t % 2]).numpy()", "graph"),
+}
+
+
+@pytest.mark.parametrize(("array", "number", "state"), NUMBERS.values(), ids=NUMBERS)
+def test_numbers_of_numpys_in_places_and_lists_are_those_of_eager_mode(array: str, number: str, state: str) -> None:
+    values = PLACES + AMONG_OTHERS + IN_ARITHMETIC
+    steps = [f"def f{i}(x, t):\n    k = {number}\n    return {value}, x + 1\n" for i, value in enumerate(values)]
+    calls = [
+        f"    for t in range(5):\n        attempt(f{i}, tf.constant([[1.0, 2.0], [3.0, 4.0]]), t)\n"
+        for i in range(len(values))
+    ]
+    run = programs.same("".join([f"array = {array}\n", *steps, "def main():\n", *calls]))
+    # The first function that `main` calls waits, and only tensors are negative.
+    assert {state} == {run.sites[f"f{i}"].state for i in range(1, 4)}
