@@ -54,6 +54,11 @@ _OPERATORS: dict[int, tuple[Any, Operator]] = {
 }
 
 
+# To these a list and a tuple are alike; the first take the items later, or some of them.
+_WALK = frozenset(map(id, (zip, enumerate, map, filter, iter)))
+_READ = frozenset(map(id, (list, tuple, len, sum, any, all, max, min, sorted, reversed)))
+
+
 def _constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
     """`tf.constant`, which in eager mode also takes tensors, and here also Numbers."""
     if not any(is_symbolic(part) for part in tf.nest.flatten(value)):
@@ -81,6 +86,12 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     # What is made of a number, or of one of two values, for a tape has no gradients: they are for the trace to see.
     is_for_tape = trace is not None and isinstance(getattr(fn, "__self__", None), tf.GradientTape)
     either = next((arg for arg in (*args, *kwargs.values()) if isinstance(arg, Either)), None)
+    if either is not None and (id(fn) in _WALK or id(fn) in _READ):
+        items = either.walked()
+        if items is not None:
+            lend = list if id(fn) in _READ else lambda items: iterators.made(either.lent(items), heap.body())
+            args = tuple(lend(items) if arg is either else arg for arg in args)
+            return call(fn, *args, **{name: lend(items) if arg is either else arg for name, arg in kwargs.items()})
     if either is not None and fn is not print and not is_for_tape and (id(fn) in _OPERATORS or _is_library(fn)):
         return either.each(lambda part: call(fn, *_replaced(args, either, part), **_replaced(kwargs, either, part)))
     known = _OPERATORS.get(id(fn))

@@ -8,7 +8,7 @@ its flag, with each of the two. It exists in traces of our own only; in the pers
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -52,6 +52,34 @@ class Either(MaybeNone):
         )
 
         return if_exp(self.present, lambda: use(self.value), lambda: use(self.other))
+
+    def walk(self) -> Iterator[Any] | None:
+        items = self.walked()
+        return None if items is None else self.lent(items)
+
+    def walked(self) -> list[Any] | None:
+        """The items of a list or a tuple, where the one has as many as the other; None of anything else."""
+        from autoimport.operators.access import item  # both know of this class
+        from autoimport.operators.conditionals import choose
+
+        sides = [stand_in(part) for part in (self.value, self.other)]
+        if any(type(side) not in {list, tuple} for side in sides) or len(sides[0]) != len(sides[1]):
+            return None
+        names = [f"{self.name}[{index}]" for index in range(len(sides[0]))]
+
+        def items_of(side: Any) -> Callable[[], tuple[Any, ...]]:
+            return lambda: tuple(item(side, index) for index in range(len(side)))
+
+        return list(choose(self.present, items_of(sides[0]), items_of(sides[1]), names))
+
+    def lent(self, items: list[Any]) -> Iterator[Any]:
+        """`items`, which `walked` has given, for who takes them later: gives up if they are others by then."""
+        before = [list(part) for part in (self.value, self.other)]
+        for item in items:
+            for part, held in zip((self.value, self.other), before, strict=True):
+                if len(part) != len(held) or any(now is not then for now, then in zip(part, held, strict=True)):
+                    refuse(f"changes {self.name}, a list or a tuple, while walking over it")
+            yield item
 
     def to_tensor(self, dtype: Any) -> Any:
         try:

@@ -71,7 +71,8 @@ def tensor_key(key: Any) -> Any:
 def items(obj: Any) -> Any:
     """The items over which Python iterates in the symbolic `obj`, when their number is known."""
     if isinstance(obj, MaybeNone):
-        return items(obj.resolve())
+        walk = obj.walk()
+        return items(obj.resolve()) if walk is None else walk
     if isinstance(obj, Outranking):
         return iter(obj)  # type: ignore[call-overload]
     if isinstance(obj, TensorList) or hasattr(obj, "items"):  # also symbolic `enumerate`, `zip`, `reversed`

@@ -30,6 +30,7 @@ from autoimport.operators.predicates import predicate
 from autoimport.operators.streams import Each
 from autoimport.operators.structures import Leaf, Node, capture, promote
 from autoimport.operators.symbolic import is_symbolic
+from autoimport.operators.undefined import MaybeNone
 
 _MOST_BRANCHES = 8  # iterations of a Python loop, one in the other, that the graph may leave early
 
@@ -98,6 +99,10 @@ def for_(
         return
     if is_python_zip(iterable):
         _python_for(python_items(iterable), extra_test, body, get, set, names, n_out)
+        return
+    walk = iterable.walk() if isinstance(iterable, MaybeNone) else None
+    if walk is not None:
+        _python_for(walk, extra_test, body, get, set, names, n_out)
         return
     if is_symbolic(iterable):
         go = True if extra_test is None else extra_test()

@@ -8,7 +8,7 @@ conditional assigns it, or a symbolic loop may run zero times, nobody knows befo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import tensorflow as tf
@@ -86,6 +86,10 @@ class MaybeNone(_Maybe, Outranking):
     def each(self, use: Callable[[Any], Any]) -> Any:
         """`use` of the value that is there."""
         return use(self.resolve())
+
+    def walk(self) -> Iterator[Any] | None:
+        """Over the items, where it is either a list or a tuple, which are walked over alike."""
+        return None
 
     def to_tensor(self, dtype: Any) -> Any:
         """The value as a tensor, of `dtype` if that is not None."""

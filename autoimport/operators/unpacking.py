@@ -27,7 +27,8 @@ def unpack(value: Any, before: int, after: int | None) -> tuple[Any, ...]:
     """
     value = stand_in(value)
     if isinstance(value, MaybeNone):
-        value = value.resolve()
+        walk = value.walk()
+        value = value.resolve() if walk is None else walk
     if isinstance(value, TensorList):
         return _of_unknown(value, before, after)
     if is_symbolic(value) and after is None:
