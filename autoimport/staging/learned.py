@@ -17,7 +17,7 @@ from autoimport import config
 from autoimport.staging import registry
 
 # Raised whenever a lesson has other fields, or staging can do a good deal more.
-_FORMAT = 1
+_FORMAT = 2
 # A verdict "eager" is tried again after it was believed for so many runs.
 TRIED_AGAIN_AFTER = 8
 # How many programs a module remembers, the last ones: one library module does different things in each.
@@ -33,6 +33,7 @@ class Lesson:
       numbers, shapes, exact_shapes: what changes from call to call, as in `sources.Changing`; whether no dimension may
         be left open.
       sample_ms: what one eager call takes.
+      has_rare: calls that are rare have been worth a graph, too.
       age: for how many runs a verdict "eager" has been believed without a try.
     """
 
@@ -43,6 +44,7 @@ class Lesson:
     shapes: tuple[tuple[str, tuple[bool, ...]], ...] = ()
     exact_shapes: bool = False
     sample_ms: float = 0.0
+    has_rare: bool = False
     age: int = 0
 
 

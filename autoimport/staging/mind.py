@@ -60,7 +60,9 @@ class Mind:
         self._site = site
         self._specialisations: list[Specialisation] = []
         self._lesson = lesson = learned.lesson_of(site)
-        self._policy = policy.Policy(site.facts.has_loop, lesson is not None and lesson.is_graph)
+        self._policy = policy.Policy(
+            site.facts.has_loop, lesson is not None and lesson.is_graph, lesson is not None and lesson.has_rare
+        )
         self._without_tensors = 0
         self._sampled = 0
         self.entered = self._missed = 0
@@ -103,7 +105,9 @@ class Mind:
             self._policy.has_paid and 2 * site.own_graph_calls >= site.graph_calls
         ):  # not mostly a part of its callers'
             numbers, shapes = tuple(sorted(self._changing.numbers)), tuple(sorted(self._changing.shapes.items()))
-            lessons[index] = learned.Lesson(True, None, None, numbers, shapes, self._exact_shapes, site.sample_ms)
+            lessons[index] = learned.Lesson(
+                True, None, None, numbers, shapes, self._exact_shapes, site.sample_ms, self._policy.has_rare
+            )
 
     def _leave_eager(self, reason: str, line: int | None = None) -> None:
         """Settle the verdict, for the next run, too."""
@@ -161,7 +165,9 @@ class Mind:
             return False
         self._note_arguments(args)
         hits, self._missed = self.entered - self._missed - 1, self.entered
-        if not self._policy.wants_trace(hits, is_rare=self._is_rare()):
+        last = next(iter(self._specialisations), None)
+        lacks = "" if last is None else last.explain(last.failed)
+        if not self._policy.wants_trace(hits, is_rare=self._is_rare(), lacks=lacks):
             self._sample(frame)
             return False
         if not self._specialisations and self._is_better_in_parts():

@@ -6,6 +6,8 @@ call and print the same digits). Out: yes or no.
 
 from __future__ import annotations
 
+import collections
+
 from autoimport import config
 
 # An operation costs 5 to 8 times as much in a trace as eagerly (training steps of the examples; ski rental).
@@ -32,10 +34,14 @@ MOST_BAILS = 5
 
 
 class Policy:
-    """The counts of one site."""
+    """The counts of one site.
 
-    def __init__(self, has_loop: bool, is_known: bool = False) -> None:
-        """`is_known`: an earlier run found that a graph pays."""
+    Attributes:
+      has_rare: there has been a graph for calls that are rare, in this run or an earlier one.
+    """
+
+    def __init__(self, has_loop: bool, is_known: bool = False, has_rare: bool = False) -> None:
+        """`is_known`: an earlier run found that a graph pays; `has_rare`: and one for calls that are rare."""
         fixed = config.current().stage_after
         self._fixed = fixed
         self._has_loop = has_loop
@@ -44,6 +50,9 @@ class Policy:
         self._wait = 1 if is_known else self._usual_wait
         self._is_known = is_known
         self._waited = 0
+        self._rare_wait = 1 if has_rare else self._usual_wait
+        self._rare: collections.Counter[str] = collections.Counter()
+        self._asks_for_rare, self.has_rare = False, has_rare
         self._specialisations = 0
         self.failures = 0
         self.bails = 0
@@ -59,14 +68,23 @@ class Policy:
         """Whether calls run eagerly until there is a graph, or one more graph, for them."""
         return self._waited > 0
 
-    def wants_trace(self, launches: int = 0, *, is_rare: bool = False) -> bool:
-        """Whether this call, for which there is no graph, is to be traced; rare calls are not soon worth one.
+    def wants_trace(self, launches: int = 0, *, is_rare: bool = False, lacks: str = "") -> bool:
+        """Whether this call, for which there is no graph, is to be traced.
 
-        `launches`: how many calls since the last one without a graph have had one.
+        Rare calls are not soon worth one, and are counted by what they lack, since one graph serves those only.
+
+        Args:
+          launches: how many calls since the last one without a graph have had one.
+          is_rare: the call is a rare one, whatever came before it.
+          lacks: why there is no graph for it.
         """
         self._waited += 1
-        wait = max(self._wait, self._usual_wait) if is_rare or launches >= RARE else self._wait
-        return self._waited > wait and self.failures < MOST_FAILURES
+        waited, wait = self._waited, self._wait
+        if self._fixed is None and (is_rare or launches >= RARE):
+            self._rare[lacks] += 1
+            waited, wait = self._rare[lacks], max(wait, self._rare_wait)
+            self._asks_for_rare = waited > wait
+        return waited > wait and self.failures < MOST_FAILURES
 
     def hurry(self) -> None:
         """The next call is worth a trace, unless there has been one: what it would hold is known to be possible."""
@@ -115,6 +133,8 @@ class Policy:
     def another_specialisation(self) -> bool:
         """Whether the site may have one graph more."""
         self._specialisations += 1
+        self.has_rare = self.has_rare or self._asks_for_rare
+        self._asks_for_rare = False
         if self._fixed is None:
             # It is known to pay now, but each graph more makes it likelier that there will be no end of them.
             self._waited, self._wait = 0, 2 ** (self._specialisations - 1)

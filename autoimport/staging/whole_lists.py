@@ -48,8 +48,8 @@ def call(reader: Reader, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     """`fn(*args, **kwargs)`, in a tuple, whose first argument is a list; None if it is not to be read as a whole.
 
     It is if it is an old one, of numbers or of tensors that are alike, and has another length from call to call. Where
-    all that is asked is a tensor of floats, their number need not change: they do. A tape that the trace has opened
-    watches each of the tensors, not what is made of them before the launch.
+    all that is asked is a tensor of floats, their number need not change: they do. What is made of tensors before the
+    launch is seen by a tape around it; not by one that the trace has opened, which may watch one of them.
     """
     items, others = args[0], (*args[1:], *kwargs.values())
     joins = any(fn is each for each in _JOIN)
@@ -63,7 +63,7 @@ def call(reader: Reader, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: 
         return None if others else fold(reader, fn, items)
     if not all(type(each) in _CONSTANTS for each in others):
         return None
-    if not are_numbers and (tf_internals.recording() or not _are_alike(items)):
+    if not are_numbers and (reader.may_be_watched(items) or not _are_alike(items)):
         return None
     builder = reader.builder
     kind = builder.constant(_are_numbers if are_numbers else _are_alike)

@@ -316,6 +316,10 @@ class Wrapper(Guards):
         """Whether the trace has not changed an old object so far."""
         return not self._touched(obj)
 
+    def may_be_watched(self, items: list[Any]) -> bool:
+        """Whether a tape may watch one of the tensors in a list by what stands in for it in the graph."""
+        return tf_internals.recording() and any(id(item) in self._wrapped for item in items)
+
     def truth(self, obj: Any) -> bool:
         """`bool(obj)` of a builtin container."""
         source = self.source_of(obj)

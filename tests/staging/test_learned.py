@@ -81,6 +81,31 @@ def test_a_function_that_became_a_graph_is_traced_at_the_second_call_for_any_siz
     assert (second.traces, second.graph_calls) == (1, 39)
 
 
+NOW_AND_THEN = """
+class Task: step = 0
+def step(x, task):
+    task.step += 1
+    if task.step % 10 == 0:
+        print(task.step)
+    for _ in range(12): x = tf.sin(x) * 0.9 + 0.1
+    return x
+def main():
+    task = Task()
+    for i in range(TIMES): show(step(tf.constant(float(i)), task))
+"""
+
+
+@pytest.mark.parametrize(("times", "second"), [(125, (2, 123)), (60, (1, 53))])
+def test_a_graph_for_what_happens_now_and_then_comes_sooner_if_there_was_one(
+    cached: dict[str, Any], monkeypatch: pytest.MonkeyPatch, times: int, second: tuple[int, int]
+) -> None:
+    again = runs_of(NOW_AND_THEN.replace("TIMES", str(times)), monkeypatch)
+    first = again().sites["step"]
+    assert first.traces == second[0]
+    last = again().sites["step"]
+    assert (last.traces, last.graph_calls) == second
+
+
 def test_a_function_that_is_too_small_or_cannot_be_a_graph_is_left_alone_from_the_start(
     cached: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,6 +133,25 @@ def test_what_happens_now_and_then_waits_as_long_as_a_first_graph(reckoning: Non
     assert asked == [False] * policy.TRACE_COST + [True]
 
 
+def test_rare_calls_are_counted_by_what_they_lack(reckoning: None) -> None:
+    site = Policy(has_loop=False)
+    first_trace(site)
+    site.another_specialisation()
+    lacking = [f"n was {number}" for number in range(20)]
+    assert not any(site.wants_trace(policy.RARE, lacks=lacks) for lacks in lacking for _ in range(policy.TRACE_COST))
+    assert site.wants_trace(is_rare=True, lacks=lacking[3])
+    assert not site.has_rare
+    site.another_specialisation()
+    assert site.has_rare
+
+
+def test_rare_calls_that_were_worth_a_graph_are_so_at_the_second_one(reckoning: None) -> None:
+    site = Policy(has_loop=False, is_known=True, has_rare=True)
+    assert [site.wants_trace() for _ in range(2)] == [False, True]
+    site.another_specialisation()
+    assert [site.wants_trace(policy.RARE) for _ in range(2)] == [False, True]
+
+
 @pytest.mark.parametrize(("every", "traces"), [(3, 2), (20, 1)])
 def test_a_condition_that_is_rarely_true_has_no_graph_for_a_while(reckoning: None, every: int, traces: int) -> None:
     ours = same(

@@ -70,23 +70,47 @@ def test_lists_of_something_else_are_read_as_such(items: str, body: str) -> None
     traces(body, items, ODD)
 
 
-def test_gradients_reach_the_items() -> None:
-    run = programs.same(
-        """
-        def loss(values, x):
-            t = tf.stack(values)
-            return tf.reduce_sum(tf.square(t - x)) + tf.reduce_mean(t) * len(values)
-        def main():
-            v = tf.Variable([1.0, 2.0])
-            for n in (3, 5, 4, 7, 2, 6):
-                with tf.GradientTape() as tape:
-                    values = [v[0] * float(i) + v[1] for i in range(n)]
-                    out = loss(values, tf.constant(0.5))
-                show(out, tape.gradient(out, v))
-        """
-    )
-    assert run.sites["loss"].state == "graph"
-    assert run.sites["loss"].traces <= 3
+OPEN_TAPES = {
+    "stack": "return tf.reduce_sum(tf.square(tf.stack(items) - x)) * len(items)",
+    "stack along an axis": "return tf.reduce_sum(tf.square(tf.stack(items, axis=1)) * x[:, None])",
+    "concat": "return tf.reduce_sum(tf.square(tf.concat(items, 0)) * x[0])",
+    "add_n": "return tf.reduce_sum(tf.square(tf.add_n(items) - x))",
+    "two ways": "return tf.reduce_sum(tf.stack(items) * tf.reverse(tf.stack(items), [0]) - x)",
+    "a loop over it": "s = x\nfor r in tf.stack(items)[::-1]:\n    s = tf.sin(r) + 0.9 * s\nreturn tf.reduce_sum(s)",
+    "a tape of its own": """
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(tf.stack(items) ** 2 * x)
+        return tf.reduce_sum(tape.gradient(y, x) * y)
+    """,
+    "a tape of its own that watches one of them": """
+        with tf.GradientTape() as tape:
+            tape.watch(items[1])
+            y = tf.reduce_sum(tf.stack(items) ** 2 * x)
+        return y + tf.reduce_sum(tape.gradient(y, items[1]))
+    """,
+}
+_TAPED = """
+def loss(items, x):
+BODY
+def main():
+    locals()  # no graph holds what follows
+    u, v = tf.Variable([1.0, 2.0]), tf.Variable([0.5, 3.0])
+    for n in (3, 5, 4, 7, 2, 6, 9):
+        with tf.GradientTape() as tape:
+            items = [v * 0.5, *(u * tf.constant(0.1 * i) for i in range(1, n))]
+            out = loss(ITEMS, tf.constant([0.5, 1.0]))
+        show(out, *tape.gradient(out, [u, v, *items]))
+"""
+
+
+@pytest.mark.parametrize("items", ("items", "items + [items[0]]"))
+@pytest.mark.parametrize("body", OPEN_TAPES.values(), ids=OPEN_TAPES)
+def test_gradients_of_a_tape_around_it_reach_the_items(body: str, items: str) -> None:
+    body = textwrap.indent(textwrap.dedent(body), "    ")
+    site = programs.same(_TAPED.replace("BODY", body).replace("ITEMS", items)).sites["loss"]
+    assert site.graph_calls >= 4
+    assert site.traces == 2 or "watch(items[1])" in body
 
 
 def test_a_list_that_has_just_been_changed_is_read_as_it_is_then() -> None:
