@@ -24,6 +24,7 @@ from autoimport.operators.numbers import DTYPES, Known, Number
 from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.recipes import sealed
 from autoimport.operators.structures import Leaf, Node, as_number, build_container, capture, describe, fits, variant
+from autoimport.operators.symbolic import is_symbolic
 from autoimport.operators.text import Text, whichever
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined, Undefined
 
@@ -322,11 +323,16 @@ def _numeric(node: Node) -> Node:
         return as_number(node)
     if observer.current() is None and isinstance(value, (str, bytes)):
         return Node("tensor", leaves=(Leaf(lambda: tf.constant(value), tf.string, tf.TensorShape([])),))
-    # A variable, and whether an array is numpy's, can be told from a tensor; the person's own graph converts them.
-    if observer.current() is None and isinstance(value, (tf.Variable, np.ndarray, np.generic)):
+    # A variable, TensorFlow's or Keras's, and an array of numpy's can be told from a tensor; the person's own graph
+    # converts them.
+    if observer.current() is None and (isinstance(value, (np.ndarray, np.generic)) or _is_variable(value)):
         shape = tf.TensorShape(value.shape)
         return Node("tensor", leaves=(Leaf(lambda: tf.convert_to_tensor(value), tf.as_dtype(value.dtype), shape),))
     return node
+
+
+def _is_variable(value: Any) -> bool:
+    return is_symbolic(value) and hasattr(value, "assign") and hasattr(value, "__tf_tensor__")
 
 
 def _widened(node: Node, kind: type) -> Node:

@@ -64,7 +64,10 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
             trace.callees[site] += 1
         else:
             _count_in_graph(site)
-        results.stack.append(form(*args))
+        result = form(*args)
+        if isinstance(trace, Trace) and site.facts.kind == "generator":
+            result = trace.pending.watch(result)
+        results.stack.append(result)
         return True
     site.own_calls += 1
     if site.closed or results.plain or is_debugged() or tf_internals.operations_are_watched():

@@ -91,13 +91,13 @@ def require_plain(obj: Any, name: str, value: Any, source: Source) -> None:
     raw, owner = class_attribute(cls, name)
     if hasattr(type(raw), "__set__") and not isinstance(raw, types.MemberDescriptorType):
         raise Unstageable(f"stores to {place}, which a descriptor takes")
-    if not _has_room(obj, raw, owner):
-        raise Unstageable(f"stores to {place}, for which the object has no room")
     setter, setter_owner = class_attribute(cls, "__setattr__")
     if not trust.owns_state(cls):
         is_plain = setter in (object.__setattr__, type.__setattr__) or isinstance(obj, types.FunctionType)
         if not is_plain or (isinstance(obj, type) and (name.startswith("__") or trust.is_library(obj.__module__))):
             raise Unstageable(f"stores to {place} through a __setattr__ of its own")
+        if not _has_room(obj, raw, owner):
+            raise Unstageable(f"stores to {place}, for which the object has no room")
         return
     if not trust.is_library(setter_owner.__module__) and setter_owner is not object:
         raise Unstageable(f"stores to {place} through a __setattr__ of its own")

@@ -46,6 +46,7 @@ from autoimport.staging.launch import BAIL, Specialisation
 from autoimport.staging.log import MISSING, Entry, Log, Logged
 from autoimport.staging.mutations import Mutations
 from autoimport.staging.ours import gated, harmless
+from autoimport.staging.pending import Pending
 from autoimport.staging.randomness import Draws
 from autoimport.staging.reading import Reader
 from autoimport.staging.results import ResultPlan
@@ -93,6 +94,7 @@ class Trace(observer.Observer):
         self._globals = Source("g", "")
         self._cells = {id(cell): Source(f"c[{i}]", names[i]) for i, cell in enumerate(cells)}
         self.callees: Counter[registry.Site] = Counter()
+        self.pending = Pending()
         self._endangered: frozenset[str] = frozenset()
         self._handles = False
         self._is_for_tapes = tf_internals.recording()
@@ -420,7 +422,9 @@ class Trace(observer.Observer):
                     for index, value in enumerate(args)
                 ]
                 with warnings_as_errors():
-                    builds.append(plan.plan(form(*wrapped)))
+                    result = form(*wrapped)
+                self.pending.require_none()
+                builds.append(plan.plan(result))
                 commits.extend(
                     (plan.old(entry.at), entry.key, plan.plan(entry.value), entry.commit)
                     for entry in self.log.entries.values()
@@ -434,6 +438,9 @@ class Trace(observer.Observer):
                 self.reader.inputs[:0] = self._draws.inputs
                 loops.extend(compiled.loops_in(self._graph))
                 return [*plan.tensors, *(loop.iterations for loop in loops)]
+            except BaseException:
+                self.pending.close()
+                raise
             finally:
                 observer.observe(outside)
                 self.reader.states.restore()
