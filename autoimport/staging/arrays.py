@@ -255,7 +255,11 @@ def made(hosts: Hosts, code: str, value: Any, text: str) -> Any:
 
 
 def vector(hosts: Hosts, items: list[Any] | tuple[Any, ...], dtype: Any) -> Any:
-    """The input for numbers of which some are known before each launch only, as TensorFlow would convert the list."""
+    """The input for numbers and arrays of which some are known before each launch only, as TensorFlow converts lists."""
+    for leaf in tf.nest.flatten(items):
+        if type(leaf) is Array:
+            leaf._fixed("dtype")
+            leaf._fixed("shape")
     return hosts.converted(_code(hosts, items), _value(items), dtype)
 
 

@@ -74,9 +74,8 @@ def _converts_array(fn: Any, args: tuple[Any, ...]) -> bool:
 
 
 def _is_known_tensor(value: Any) -> bool:
-    if type(value) in {list, tuple}:
-        return involves_host(value) and all(map(_is_known_number, value))
-    return type(value) in {Host, Array}
+    """Whether TensorFlow makes a tensor of numbers and arrays which Python knows before each launch."""
+    return involves_host(value) and all(type(leaf) in {Host, Array, int, float} for leaf in tf.nest.flatten(value))
 
 
 def _is_known_number(value: Any) -> bool:

@@ -116,6 +116,42 @@ def test_a_list_of_numbers_becomes_a_tensor() -> None:
     )
 
 
+@pytest.mark.parametrize("make", ("tf.constant", "tf.convert_to_tensor"))
+def test_lists_of_lists_of_numbers_and_arrays_become_a_tensor(make: str) -> None:
+    ours = same(
+        f"""
+        array = np.arange(12.0).reshape(6, 2)
+        class Env:
+            pos, vel = 0, 0.5
+        env = Env()
+        def batch(x, prompt): return x + tf.cast({make}([prompt]), tf.float32)
+        def table(x, i, v): return x * {make}([[i, 1], (2, i)], tf.float32), {make}(([v, 1], [2.0, i * v]))
+        def state(x):
+            env.pos, env.vel = env.pos + 1, env.vel * 1.5
+            return x + {make}([[env.pos, env.vel, 1]])
+        def rows(x, i): return x + {make}([array[i], array[i + 1] * 2.0], tf.float32), {make}([array[i : i + 2]])
+        def numbers(x, i): return x + {make}([[array[i, 0], 1.0], [array[i, 1], 2]], tf.float32)
+        def changing(x, i): return {make}([[array[i, 0] if i % 2 else i, i]]), x
+        def main():
+            x = tf.ones([2, 2])
+            for i in range(5):
+                attempt(batch, tf.ones([3]), [i, 2, i * i])
+                attempt(batch, tf.ones([2]), [i, 2])
+                attempt(table, x, i, i * 0.1)
+                attempt(state, tf.ones([3]))
+                attempt(rows, x, i)
+                attempt(numbers, x, i)
+                attempt(changing, x, i)
+        """,
+        batch="graph",
+        table="graph",
+        state="graph",
+        rows="graph",
+        numbers="graph",
+    )
+    assert [ours.sites[name].traces for name in ("table", "state", "rows", "numbers")] == [1, 1, 1, 1]
+
+
 def test_numpy_joins_a_list_of_arrays() -> None:
     same(
         """
