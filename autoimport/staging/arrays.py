@@ -255,7 +255,7 @@ def made(hosts: Hosts, code: str, value: Any, text: str) -> Any:
 
 
 def vector(hosts: Hosts, items: list[Any] | tuple[Any, ...], dtype: Any) -> Any:
-    """The input for numbers and arrays of which some are known before each launch only, as TensorFlow converts lists."""
+    """The input for numbers and arrays of which some are known before each launch only: what TensorFlow makes of it."""
     for leaf in tf.nest.flatten(items):
         if type(leaf) is Array:
             leaf._fixed("dtype")

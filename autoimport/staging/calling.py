@@ -248,6 +248,8 @@ class Caller:
             if isinstance(function, types.FunctionType):
                 self._guard_defaults(function)
             return fn(*args, **kwargs)
+        if type(owner) is Shape and fn == owner.as_list:
+            return owner.as_list()
         objection = trust.objection(function)
         if objection is not None:
             raise Unstageable(objection)
@@ -388,6 +390,7 @@ class Caller:
         takes_tensors = module.startswith(_TAKE_TENSORS) and module != _TAKE_STRUCTURES
         exported = tuple(self.export(arg, takes_tensors) for arg in args)
         named = {key: self.export(arg, takes_tensors) for key, arg in kwargs.items()}
+        exported, named = sizes.given(fn, exported, named)
         told = sizes.told(fn, exported)
         if told is not None:
             return told

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from autoimport.operators.checks import fail_if
 from autoimport.operators.errors import Unstageable
+from autoimport.operators.numbers import Number
 from autoimport.staging import tf_internals, trust
 from autoimport.staging.values import Shape
 
@@ -29,6 +30,17 @@ def check(fn: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     checking = _CHECKS.get(trust.full_name(fn))
     if checking is not None:
         checking(**inspect.signature(fn).bind(*args, **kwargs).arguments)
+
+
+def given(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `fn`, sizes that are not known as tensors where numpy would ask for their product."""
+    if not any(fn is each for each in _MULTIPLYING):
+        return args, kwargs
+    return tuple(map(_as_tensor, args)), {name: _as_tensor(arg) for name, arg in kwargs.items()}
+
+
+def _as_tensor(size: Any) -> Any:
+    return tf.convert_to_tensor(size, tf.int32) if type(size) in {Shape, Number} else size
 
 
 def told(fn: Any, args: tuple[Any, ...]) -> Any:
@@ -113,6 +125,7 @@ def _walk(elems: Any, **_: Any) -> None:
 
 # What tells the shape of its argument, and what else about it.
 _TELLING = frozenset({"keras.src.ops.core.shape", "keras.src.legacy.backend.int_shape", "numpy.shape"})
+_MULTIPLYING = (tf.zeros, tf.ones, tf.eye)
 _SPECIFYING = frozenset(map(trust.full_name, (tf.type_spec_from_value, tf.TensorSpec.from_tensor)))
 _CHECKS: dict[str, Callable[..., None]] = {
     "keras.src.losses.losses.binary_crossentropy": _keras_cross_entropy,

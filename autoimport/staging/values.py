@@ -82,6 +82,8 @@ class Shape:
         return tf.cast(self._sizes(), dtype or tf.int32)
 
     def __getattr__(self, name: str) -> Any:
+        if not hasattr(tf.TensorShape, name):  # numpy and TensorFlow look for some on everything
+            raise AttributeError(f"'TensorShape' object has no attribute {name!r}")
         raise Unstageable(f"reads .{name} of a shape that depends on values")
 
     def _unknown(self, *_args: Any) -> NoReturn:

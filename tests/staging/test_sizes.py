@@ -81,3 +81,33 @@ def test_sizes_are_told_as_in_eager_mode(body: str) -> None:
 @pytest.mark.parametrize("body", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_tells_more_than_sizes_is_eager(body: str) -> None:
     assert "eager" == held(body, SIZES)
+
+
+SHAPES = {
+    "reshape": "return tf.reshape(x + 1.0, y.shape)",
+    "reshape to a part": "return tf.reshape(x, x.shape[:1] + [1, 1])",
+    "as a list": "return tf.reshape(x, [y.shape[0], 1, -1]), tf.reshape(x, x.shape.as_list() + [1])",
+    "got": "n, = x.get_shape().as_list()\nreturn tf.zeros([n, 2]) + x[:, None]",
+    "zeros and ones": "return tf.zeros(x.shape) + tf.ones(shape=y.shape, dtype=tf.float32) * x",
+    "integers": "return tf.zeros(x.shape, tf.int32), tf.ones(x.shape, dtype=tf.bool)",
+    "fill": "return tf.fill(x.shape, 2.0) * x",
+    "broadcast": "return tf.broadcast_to(x[:1], y.shape)",
+    "random numbers": "return tf.random.stateless_normal(x.shape, seed=[1, 2]) + tf.random.stateless_uniform(y.shape, [3, 4])",
+    "an identity": "return tf.eye(x.shape[0]) * x, tf.eye(y.shape[0], 2)",
+    "is no tensor": "return tf.is_tensor(x.shape), x.shape.rank, len(y.shape), x * 2.0",
+    "a cache that grows": """
+        k = tf.concat([x, y], axis=0)
+        mask = tf.range(y.shape[0])[:, None] >= tf.range(k.shape[0])[None, :] - x.shape[0]
+        scores = tf.where(mask, y[:, None] * k[None, :], -1e9) / math.sqrt(4)
+        return tf.reshape(tf.nn.softmax(scores) @ k[:, None], y.shape), k
+        """,
+}
+
+
+@pytest.mark.parametrize("body", SHAPES.values(), ids=SHAPES)
+def test_shapes_of_any_size_are_arguments(body: str) -> None:
+    source = _PROGRAM.replace("BODY", textwrap.indent(textwrap.dedent(body), "    "))
+    site = programs.same(source.replace("SIZES", "((3, 3), (4, 4), (5, 5), (1, 1), (2, 2), (0, 0), (4, 3))")).sites[
+        "step"
+    ]
+    assert ("graph", None, 1) == (site.state, site.reason, site.traces)
