@@ -27,10 +27,15 @@ from tensorflow.python.eager.polymorphic_function import concrete_function, eage
 from tensorflow.python.framework import constant_op, func_graph, ops, random_seed
 from tensorflow.python.framework import tensor as tensor_lib
 from tensorflow.python.ops import cond_v2, custom_gradient, gen_random_ops, while_v2
+from tensorflow.python.platform import tf_logging
 from tensorflow.python.trackable import data_structures
 from tensorflow.python.util import traceback_utils
 
+from autoimport.operators import observer
+from autoimport.operators.errors import Unstageable
 from autoimport.staging.tf_operations import around_branches, calls_functions, neutral_zeros, patching, quick_operations
+
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # Concrete values, symbolic values, graphs of functions.
 EagerTensor: Any = ops.EagerTensor
@@ -282,7 +287,8 @@ def build_function(name: str, file: str, body: Callable[[], list[Any]], inputs: 
     gradients: list[str] = []
     disabled = ag_ctx.ControlStatusCtx(status=ag_ctx.Status.DISABLED)
     try:
-        with patching, disabled, quick_operations(graph, file), neutral_zeros(), _names_of_gradients(graph, gradients):
+        names = _names_of_gradients(graph, gradients)
+        with patching, disabled, quick_operations(graph, file), neutral_zeros(), _no_logs(), names:
             func_graph.func_graph_from_py_func(name, body, (), {}, func_graph=graph)
     except BaseException:
         _forget_gradients(gradients)
@@ -296,6 +302,43 @@ def build_function(name: str, file: str, body: Callable[[], list[Any]], inputs: 
     if gradients:
         weakref.finalize(function, _forget_gradients, gradients).atexit = False
     return function
+
+
+@contextlib.contextmanager
+def _no_logs() -> Iterator[None]:
+    """Give up where TensorFlow writes a log while it builds a graph: eager code would, at each call or the first ones.
+
+    It counts the calls of each line of the program; whose first ones have been made is left to be silent.
+    """
+    usually = tf_logging.log_first_n
+    logger = tf_logging.get_logger()
+
+    def refuse(_: object) -> bool:
+        if observer.current() is not None:
+            raise Unstageable("TensorFlow writes a log")
+        return True
+
+    def log_first_n(level: Any, message: str, n: int, *args: Any) -> None:
+        if observer.current() is None:
+            usually(level, message, n, *args)
+        elif 1 + tf_logging._log_counter_per_token.get(_line_of_program(sys._getframe(1)), -1) < n:
+            refuse(message)
+
+    logger.addFilter(refuse)
+    tf_logging.log_first_n = log_first_n
+    try:
+        yield
+    finally:
+        tf_logging.log_first_n = usually
+        logger.removeFilter(refuse)
+
+
+def _line_of_program(frame: types.FrameType | None) -> tuple[str, int]:
+    """Who has called a module of TensorFlow's, as its logging finds that, past our frames."""
+    file = frame.f_code.co_filename if frame is not None else ""
+    while frame is not None and (frame.f_code.co_filename == file or frame.f_code.co_filename.startswith(_OURS)):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
 
 
 def outputs_of(function: Any) -> int:

@@ -148,3 +148,46 @@ def test_functions_of_the_module_set_the_root_logger_up_as_they_do() -> None:
     around = "root = logging.getLogger(); before = root.handlers[:]; root.handlers[:] = [handler]"
     site = step_of(body, around, "k == 4 and root.handlers.__setitem__(slice(None), before)")
     assert ("graph", None) == (site.state, site.reason)
+
+
+def test_what_tensorflow_logs_the_first_times_is_logged_by_eager_code() -> None:
+    # It counts the calls of each line of the program, and says once or five times what it has to say.
+    ran = programs.same(
+        """
+        import logging
+        class Shown(logging.Handler):
+            def emit(self, record): print(record.levelname, record.getMessage())
+        shown = Shown()
+        def nested(x):
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                slope = tape.gradient(tf.reduce_sum(x * x * x), x)
+            return tape.gradient(slope, x)
+        def integers(x):
+            n = tf.cast(x, tf.int32)
+            with tf.GradientTape() as tape:
+                tape.watch([x, n])
+                y = tf.reduce_sum(x * x)
+            return tape.gradient(y, x)
+        def now_and_then(x):
+            if x[0] > 2.0:
+                return nested_as_well(x)
+            return x * 3.0
+        def nested_as_well(x):
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                slope = tape.gradient(tf.reduce_sum(x * x * x), x)
+            return tape.gradient(slope, x)
+        def main():
+            logger = tf.get_logger()
+            handlers, logger.handlers, logger.propagate = logger.handlers, [shown], False
+            try:
+                for f in (nested, integers, now_and_then):
+                    for t in range(16): attempt(f, tf.constant([1.0, 2.0]) * t)
+            finally:
+                logger.handlers, logger.propagate = handlers, True
+        """,
+        stage_after=6,
+    )
+    assert sum(line.startswith("WARNING ") for line in ran.lines) == 7
+    assert {ran.sites[name].state for name in ("nested", "integers", "now_and_then")} == {"graph"}
