@@ -33,7 +33,7 @@ from autoimport.operators.comprehensions import Sink, described, push
 from autoimport.operators.either import Either
 from autoimport.operators.formatting import method_of_string
 from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
-from autoimport.operators.numbers import Number
+from autoimport.operators.numbers import Known, Number
 from autoimport.operators.numpy_values import NumpyMethod
 from autoimport.operators.streams import Each
 from autoimport.operators.symbolic import in_graph, is_symbolic
@@ -199,6 +199,21 @@ def _is_library(fn: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in ("tensorflow", "keras")
 
 
+def _holds(values: Any, kinds: type | tuple[type, ...]) -> bool:
+    """Whether something of these kinds is in a list or tuple, however deep."""
+    return any(_holds(value, kinds) if type(value) in {list, tuple} else isinstance(value, kinds) for value in values)
+
+
+def _with_numbers(values: Any) -> Any:
+    """A list or tuple with inputs of the graph for what Python knows before each launch; itself where there is none."""
+    if not _holds(values, Known):
+        return values
+    return type(values)(
+        _with_numbers(value) if type(value) in {list, tuple} else value.number() if isinstance(value, Known) else value
+        for value in values
+    )
+
+
 def packed(values: Any) -> Any:
     """A list or tuple with its Numbers as tensors of the dtype of the tensors beside them; itself where it has none.
 
@@ -206,6 +221,8 @@ def packed(values: Any) -> Any:
     """
     if not any(isinstance(value, (Number, MaybeNone)) or type(value) in {list, tuple} for value in values):
         return values
+    if _holds(values, (Number, tf.Tensor)):
+        values = _with_numbers(values)
     dtypes = [value.dtype for value in values if isinstance(value, (tf.Tensor, tf.Variable))]
     kinds = {value.kind if isinstance(value, Number) else type(value) for value in values}
 

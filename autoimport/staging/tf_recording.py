@@ -37,7 +37,7 @@ _none: int = gradients_util.POSSIBLE_GRADIENT_TYPES_NONE
 
 
 class Accumulated(LookupError):
-    """TensorFlow cannot launch a graph with a loop or branch for a tape and an accumulator: nothing has run."""
+    """Nothing has run: TensorFlow cannot launch for an accumulator and a tape, nor, of branches and loops, for one."""
 
 
 class _Configured(tf_internals.ConcreteFunction):  # type: ignore[misc]
@@ -48,6 +48,11 @@ class _Configured(tf_internals.ConcreteFunction):  # type: ignore[misc]
 
     _configuration: bytes
     _pair: _Pair | None = None
+
+    @functools.cached_property
+    def has_functions(self) -> bool:
+        """Whether there is a loop, a branch or another call in its graph."""
+        return bool(self.graph._functions)
 
     def _call_flat(self, *args: Any) -> Any:
         before = _context.function_call_options
@@ -174,8 +179,8 @@ def run_recorded(function: Any, inputs: Sequence[Any], config: bytes, wait: Wait
         _configure(function, config)
     tape.variables_accessed(function.graph.variables)
     if pywrap_tfe.TFE_Py_PackJVPs(inputs)[0]:
-        if pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop(inputs):
-            raise Accumulated("a gradient tape and a forward accumulator are open around it")
+        if function.has_functions or pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop(inputs):
+            raise Accumulated("a forward accumulator is open around it")
     else:
         watched = pywrap_tfe.TFE_Py_TapeSetPossibleGradientTypes(inputs)
         if watched == _none:

@@ -521,7 +521,26 @@ def test_a_tape_and_a_forward_accumulator_are_eager_codes() -> None:
                 show(y, acc.jvp(g))
         """
     )
-    assert ours.sites["step"].reason.startswith("must run eagerly too often (a gradient tape and a forward accumulator")
+    assert ours.sites["step"].reason.startswith("must run eagerly too often (a forward accumulator is open")
+
+
+@pytest.mark.parametrize(
+    "body", ["v * x if x > 1 else x * x", "tf.while_loop(lambda a: a < 9, lambda a: (a * v,), [x + 1.])[0]"]
+)
+def test_forward_accumulators_around_a_branch_or_loop_that_has_been_a_graph_are_eager_codes(body: str) -> None:
+    program = f"""
+    v = tf.Variable(2.)
+    def f(x): return {body}
+    def main():
+        for i in range(4):
+            x = tf.constant(.5 * i)
+            for k in range(3): show(f(x))
+            for of in (v, x):
+                with tf.autodiff.ForwardAccumulator(of, tf.constant(1.)) as outer:
+                    with tf.autodiff.ForwardAccumulator(x, tf.constant(2.)) as inner: y = f(x)
+                show(y, inner.jvp(y), outer.jvp(y), outer.jvp(inner.jvp(y)) if inner.jvp(y) is not None else 0)
+    """
+    assert same(program).sites["f"].own_graph_calls > 0
 
 
 @pytest.mark.parametrize("body", ["if x[0] > 9: x = x * 2.", "for i in tf.range(2):\n    if x[0] > 9: x = x * 2."])

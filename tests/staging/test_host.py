@@ -519,3 +519,39 @@ def test_what_python_or_numpy_say_of_a_sum_is_said_by_eager_code() -> None:
             show([(str(each.message), each.category.__name__) for each in caught])
         """
     )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "tf.constant([[math.cos(i), -math.sin(i)], [math.sin(i), math.cos(i)]]) * y",
+        "(tf.constant([[i, 2.0]], tf.float64), tf.constant([(i, 1), (2, i * 2)], tf.int64), y)",
+        "(tf.constant([[float(y), 2.0], [1.0, i * 1.0]]), tf.convert_to_tensor([[int(y), 2], (1, i)]))",
+        "(tf.stack([[y, i * 1.0], row]), tf.convert_to_tensor([[float(y), 1.0], row]))",
+        "(tf.concat([[i * 1.0], [2.0]], 0) * y, tf.concat([[y], [i * 1.0]], 0))",
+    ],
+)
+def test_lists_in_lists_of_numbers_are_tensors(body: str) -> None:
+    source = f"""
+import math
+row = [3.0, tf.constant(4.0)]
+def join(i, y):
+    return {body}
+def main():
+    for i in range(6):
+        if i == 4: row[:] = [7.0, tf.constant(1.0)]
+        show(join(i, tf.constant(i * 1.0)))
+"""
+    same(source, join="graph")
+
+
+def test_lists_that_are_no_tensor_raise_as_in_eager_mode() -> None:
+    source = """
+def ragged(i): return tf.constant([[i], [1, 2]])
+def large(i): return tf.constant([[i * 2 ** 40]], tf.int32)
+def mixed(i): return tf.constant([[i, 0.5]], tf.int32)
+def main():
+    for fn in (ragged, large, mixed):
+        for i in range(4): attempt(fn, i)
+"""
+    same(source)

@@ -158,6 +158,10 @@ def outcome(way: Callable[..., Any], call: Callable[..., Any]) -> Any:
 def test_tapes_see_what_they_see_of_tensorflows_own_call(name: str, way: Callable[..., Any]) -> None:
     theirs = tf.function(FUNCTIONS[name], autograph=False, input_signature=[SPEC])
     ours = launcher(FUNCTIONS[name], SPEC)
+    if way is _accumulated and name in ("a loop", "a condition"):
+        with pytest.raises(tf_recording.Accumulated):
+            way(ours)
+        return
     for _ in range(2):
         expected, eager = outcome(way, lambda x: list(theirs(x))), outcome(way, FUNCTIONS[name])
         found = outcome(way, ours)
