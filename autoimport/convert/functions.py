@@ -137,6 +137,8 @@ def obstacle(fn: Function) -> tuple[str, int | None] | None:
     """Why `fn` gets no gate, and on which line; None if it gets one."""
     if fn.code is None:
         return "never runs", None
+    if fn.code.co_name in _LOOKS:
+        return "every look at an object calls it", None
     for flag, kind in _KINDS.items():
         if fn.code.co_flags & flag and not is_generator(fn):
             return kind, fn.pauses
@@ -165,6 +167,8 @@ _KINDS = {
     inspect.CO_GENERATOR: "a generator",
 }
 
+# Methods that run whenever somebody looks at an object: be it a gate of theirs.
+_LOOKS = {"__getattribute__", "__class__"}
 # Functions that show or change the names of the frame that calls them; `vars` and `dir` do so without arguments.
 _FRAME_BUILTINS = {"locals", "globals", "eval", "exec", "breakpoint"}
 _FRAME_GETTERS = {"_getframe", "currentframe"}

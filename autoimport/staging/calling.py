@@ -360,6 +360,8 @@ class Caller:
         hidden = special_methods.unseen(cls, special_methods.INFIX)
         if hidden is not None:
             raise Unstageable(f"makes a {cls.__qualname__}, whose {hidden} is not converted")
+        if special_methods.is_looked_at_by_code(cls):
+            raise Unstageable(f"makes a {cls.__qualname__}, whose attributes are all computed")
         maker, _ = class_attribute(cls, "__init__")
         is_generated = dataclasses.is_dataclass(cls) or hasattr(cls, "__attrs_attrs__") or hasattr(cls, "_fields")
         if issubclass(cls, BaseException) or is_generated:

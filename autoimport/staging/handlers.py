@@ -59,7 +59,7 @@ def _interrupted(args: Sequence[Any]) -> types.FrameType | None:
     """The frame among the arguments of a handler: behind the number of a signal, perhaps behind others."""
     flat = [part for arg in args for part in (arg if type(arg) is tuple else (arg,))]  # those of `*args` come as one
     for number, frame in itertools.pairwise(flat):
-        if isinstance(number, int) and type(frame) is types.FrameType:
+        if type(frame) is types.FrameType and isinstance(number, int):
             return frame
     return None
 

@@ -51,6 +51,15 @@ def of_function(fn: Any) -> tuple[str, ...] | None:
         return None
 
 
+def is_looked_at_by_code(cls: type) -> bool:
+    """Whether each look at an object, be it `isinstance`, runs code of the person's."""
+    for name in ("__getattribute__", "__class__"):
+        raw, owner = next((base.__dict__[name], base) for base in cls.__mro__ if name in base.__dict__)
+        if isinstance(raw, (types.FunctionType, property)) and not trust.is_library(owner.__module__):
+            return True
+    return False
+
+
 def unseen(cls: type, names: tuple[str, ...]) -> str | None:
     """The first of a class's special methods `names` whose code no trace sees."""
     if trust.is_library(cls.__module__):

@@ -97,6 +97,8 @@ class Wrapper(Guards):
         compares: Any = type(cls).__eq__
         if compares is not object.__eq__:  # it would run each time that we look at the class
             raise Unstageable(f"uses a {cls.__name__}, whose metaclass compares in its own way")
+        if special_methods.is_looked_at_by_code(cls):
+            raise Unstageable(f"uses a {cls.__name__}, whose attributes are all computed")
         if isinstance(value, tf.data.Dataset):
             return self._dataset(value, source)
         if isinstance(value, tf.__internal__.CompositeTensor) and not isinstance(value, tf.Variable):

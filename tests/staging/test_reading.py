@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.staging.programs import same
 
 
@@ -271,6 +273,44 @@ def test_getattribute_runs_once_a_read() -> None:
             for i in range(8): show(b.f(tf.ones(2)), A.n)
         """
     )
+
+
+LOOKS = {
+    "__getattribute__": """
+    def __getattribute__(self, name):
+        looks.append(name)
+        return object.__getattribute__(self, name)""",
+    "__class__": """
+    @property
+    def __class__(self):
+        looks.append("class")
+        return dict""",
+}
+
+
+@pytest.mark.parametrize("looked_at", LOOKS.values(), ids=LOOKS)
+def test_nobody_looks_at_an_object_whose_code_would_see_it(looked_at: str, capsys: pytest.CaptureFixture[str]) -> None:
+    same(
+        f"""
+looks = []
+class Seen:
+    def __init__(self, v): self.v = v{looked_at}
+    def method(self, x): return x * self.v
+one = Seen(tf.constant(2.0))
+def given(x, one): return x * 2, one
+def in_a_list(x, items): return x * 3 + items[0].v
+def of_the_module(x): return x * one.v
+def made(x): return x * Seen(x).v
+def main():
+    for i in range(4):
+        x = tf.constant(1.0 * i)
+        given(x, one), in_a_list(x, [one]), of_the_module(x), made(x)
+        show(one.method(x), list(looks))
+""",
+        given="eager",
+        made="eager",
+    )
+    assert not capsys.readouterr().err
 
 
 def test_slots_are_read_and_stored() -> None:
