@@ -26,13 +26,13 @@ from autoimport.staging.tf_operations import around_branches
 
 # The sources from which a gradient flows to a tensor on every way, and on some way.
 Reach = tuple[int, int]
-_NOWHERE: Reach = (0, 0)
+NOWHERE: Reach = (0, 0)
 # A branch in a graph, and whether its condition holds, by branch.
 _Place = tuple[int, str]
 Chosen = dict[_Place, bool]
 
-_BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
-_LOOPS = frozenset({"While", "StatelessWhile"})
+BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
+LOOPS = frozenset({"While", "StatelessWhile"})
 # As many are looked at on all ways.
 _MOST_CONDITIONS = 4
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
@@ -94,7 +94,7 @@ def as_eager(
     inside = [tf_internals.inside(graph, source) for source in of]
     if not gives_zeros:
         _check(trace, graph, of, inside, [targets], since)
-        reached = _to_any(_reaches(graph, inside, targets, since=since))[1]
+        reached = to_any(_reaches(graph, inside, targets, since=since))[1]
         for bit, index in enumerate(taken):
             if not reached >> bit & 1:
                 gradients[index] = None  # a graph has zeros, since the branch or loop also made something of it
@@ -114,7 +114,7 @@ def _require_one_name(graph: Any, sources: Sequence[Any], targets: Sequence[Any]
 
 def hands_on(graph: Any) -> bool:
     """Whether a result of a function may be one of its arguments in eager code, of which gradients may be taken."""
-    results = [output for output in graph.outputs if _carries(output.dtype)]
+    results = [output for output in graph.outputs if carries(output.dtype)]
     return any(
         each is given for result in results for each in _handed_on(graph, result, True) for given in graph.inputs
     )
@@ -132,15 +132,15 @@ def _handed_on(graph: Any, tensor: Any, loops_run: bool = False) -> Iterator[Any
         inputs = operation.inputs[1:]
         yield from inputs
         yield from (found for each in inputs for found in _handed_on(graph, each, loops_run))
-    elif operation.type in _BRANCHES | _LOOPS | _CALLS:
+    elif operation.type in BRANCHES | LOOPS | _CALLS:
         inners, inputs, place = [], operation.inputs, tensor.value_index
-        if operation.type in _BRANCHES:
+        if operation.type in BRANCHES:
             inners, inputs = tf_internals.branches(graph, operation), operation.inputs[1:]
-        elif operation.type in _LOOPS:
+        elif operation.type in LOOPS:
             inners = [tf_internals.called(graph, operation, "body")]
         elif tf_internals.calls_control_flow(operation):
             inners = [tf_internals.called(graph, operation, "f")]
-        found = [inputs[place]] if operation.type in _LOOPS and not loops_run else []
+        found = [inputs[place]] if operation.type in LOOPS and not loops_run else []
         for inner in inners:
             ends = [inner.outputs[place], *_handed_on(inner, inner.outputs[place], loops_run)]
             parameters = {parameter.name: outer for outer, parameter in zip(inputs, inner.inputs, strict=False)}
@@ -192,7 +192,7 @@ def _check(
 
     def grouped(chosen: Chosen | None) -> list[Reach]:
         reaches = iter(_reaches(graph, inside, flat, chosen, since))
-        return [_to_any([next(reaches) for _ in group]) for group in targets]
+        return [to_any([next(reaches) for _ in group]) for group in targets]
 
     everywhere = [possible for _, possible in grouped(None)]
     conditions, loops = _decisions(graph)
@@ -202,6 +202,16 @@ def _check(
         certain = [reach[0] for reach in grouped({branch: taken for (_, found), taken in decided for branch in found})]
         missing = (possible & ~sure for possible, sure in zip(everywhere, certain, strict=True))
         lost[way] = functools.reduce(int.__or__, missing, 0)
+    if all(lost.values()) and not conditions:
+        from autoimport.staging import loop_gradients  # which reckons by way of this module
+
+        found = loop_gradients.at_run_time(graph, inside, targets, since)
+        if found is not None:
+            for there, possible in zip(found, everywhere, strict=True):
+                expected = tf.constant([bool(possible >> index & 1) for index in range(len(inside))])
+                is_missing = tf.reduce_any(tf.not_equal(there, expected))
+                trace.bail_if(is_missing, "a gradient is None, by the ways that a loop takes")
+            return
     if all(lost.values()):
         first = next(iter(lost.values()))
         source = next(source for index, source in enumerate(sources) if first >> index & 1)
@@ -227,7 +237,7 @@ def _decisions(graph: Any) -> tuple[dict[str, tuple[Any, list[_Place]]], list[An
     conditions: dict[str, tuple[Any, list[_Place]]] = {}
     loops = []
     for inner, operation, outward in _control_flow(graph, lambda tensor: tensor):
-        if operation.type in _LOOPS:
+        if operation.type in LOOPS:
             if SURE in operation.name or tf_internals.is_gradient_graph(tf_internals.called(inner, operation, "body")):
                 continue  # the gradient of a loop runs as often as the loop
             iterations = outward(operation.outputs[0])
@@ -236,7 +246,7 @@ def _decisions(graph: Any) -> tuple[dict[str, tuple[Any, list[_Place]]], list[An
                     "takes a gradient through a loop of which nobody can tell whether it has an iteration"
                 )
             loops.append(iterations)
-        elif _ways_differ(inner, operation):
+        elif ways_differ(inner, operation):
             condition = outward(operation.inputs[0])
             if condition is not None and condition.dtype == tf.bool:
                 conditions.setdefault(condition.name, (condition, []))[1].append((id(inner), operation.name))
@@ -251,9 +261,9 @@ def _control_flow(graph: Any, outward: Callable[[Any], Any]) -> Iterator[tuple[A
     Under more than one tape TensorFlow puts each of them into a function of its own.
     """
     for operation in graph.get_operations():
-        if operation.type in _BRANCHES | _LOOPS:
+        if operation.type in BRANCHES | LOOPS:
             yield graph, operation, outward
-        elif operation.type in _CALLS and tf_internals.calls_control_flow(operation):
+        elif hides_control_flow(operation):
             inner = tf_internals.called(graph, operation, "f")
             yield from _control_flow(inner, functools.partial(_across, operation, inner, outward))
 
@@ -269,10 +279,15 @@ def _across(call: Any, inner: Any, outward: Callable[[Any], Any], tensor: Any) -
     return outward(next(found, None))
 
 
-def _ways_differ(graph: Any, branch: Any) -> bool:
+def hides_control_flow(operation: Any) -> bool:
+    """Whether a branch or loop is in a function of its own that the operation calls."""
+    return operation.type in _CALLS and tf_internals.calls_control_flow(operation)
+
+
+def ways_differ(graph: Any, branch: Any) -> bool:
     """Whether it depends on the way taken from which of its inputs a gradient flows."""
     bits: list[Reach] = [(1 << index, 1 << index) for index in range(len(branch.inputs))]
-    return any(possible & ~certain for certain, possible in _through(graph, branch, bits, None))
+    return any(possible & ~certain for certain, possible in through(graph, branch, bits, None))
 
 
 def _reaches(
@@ -289,76 +304,78 @@ def _reaches(
     """
     known: dict[str, Reach] = {}
     for index, source in enumerate(sources):
-        known[source.name] = _either(known.get(source.name, _NOWHERE), (1 << index, 1 << index))
+        known[source.name] = either(known.get(source.name, NOWHERE), (1 << index, 1 << index))
     _flow(graph, known, chosen, since, without)
-    return [known.get(target.name, _NOWHERE) for target in targets]
+    return [known.get(target.name, NOWHERE) for target in targets]
 
 
-def _to_any(reaches: list[Reach]) -> Reach:
-    return functools.reduce(_either, reaches, _NOWHERE)
+def to_any(reaches: list[Reach]) -> Reach:
+    """What reaches one of some tensors."""
+    return functools.reduce(either, reaches, NOWHERE)
 
 
-def _either(one: Reach, other: Reach) -> Reach:
+def either(one: Reach, other: Reach) -> Reach:
+    """What reaches the one or the other."""
     return one[0] | other[0], one[1] | other[1]
 
 
 def _flow(graph: Any, known: dict[str, Reach], chosen: Chosen | None, since: int = 0, without: Any = None) -> None:
     """Add to `known` all tensors of a graph that gradients reach from those in it."""
     for operation in graph.get_operations()[since:]:
-        reached = [known.get(tensor.name, _NOWHERE) for tensor in operation.inputs]
+        reached = [known.get(tensor.name, NOWHERE) for tensor in operation.inputs]
         if not any(possible for _, possible in reached):
             continue
-        for tensor, reach in zip(operation.outputs, _through(graph, operation, reached, chosen), strict=False):
-            if reach[1] and _carries(tensor.dtype) and tensor is not without:
-                known[tensor.name] = _either(known.get(tensor.name, _NOWHERE), reach)
+        for tensor, reach in zip(operation.outputs, through(graph, operation, reached, chosen), strict=False):
+            if reach[1] and carries(tensor.dtype) and tensor is not without:
+                known[tensor.name] = either(known.get(tensor.name, NOWHERE), reach)
 
 
-def _through(graph: Any, operation: Any, reached: list[Reach], chosen: Chosen | None) -> list[Reach]:
+def through(graph: Any, operation: Any, reached: list[Reach], chosen: Chosen | None) -> list[Reach]:
     """What reaches the outputs of an operation from its inputs."""
     kind = operation.type
-    if kind in _BRANCHES:
+    if kind in BRANCHES:
         branches = tf_internals.branches(graph, operation)
         taken = None if chosen is None else chosen.get((id(graph), operation.name))
         if taken is not None:
             branches = branches[:1] if taken else branches[1:]
-        ways = [_inside(branch, reached[1:], None) for branch in branches]
+        ways = [inside_of(branch, reached[1:], None) for branch in branches]
         return [_on_every_way(each) for each in zip(*ways, strict=False)]
-    if kind in _LOOPS:
-        return _round(
+    if kind in LOOPS:
+        return round_(
             tf_internals.called(graph, operation, "body"), reached, chosen is not None or SURE in operation.name
         )
     if kind in _CALLS:
-        results = _inside(tf_internals.called(graph, operation, "f"), reached, chosen)
+        results = inside_of(tf_internals.called(graph, operation, "f"), reached, chosen)
         if tf_internals.calls_control_flow(operation):
             return results
-        to_any = _to_any(results)[1]  # the person's function has zeros for what its other results are made of
-        return [(to_any, to_any)] * len(results)
+        some = to_any(results)[1]  # the person's function has zeros for what its other results are made of
+        return [(some, some)] * len(results)
     if not tf_internals.has_gradient(operation):
         return []
-    joined = _NOWHERE
+    joined = NOWHERE
     for tensor, reach in zip(operation.inputs, reached, strict=True):
-        if _carries(tensor.dtype):
-            joined = _either(joined, reach)
+        if carries(tensor.dtype):
+            joined = either(joined, reach)
     if around_branches(graph) is not graph and tf_internals.has_own_gradient(operation):
         joined = 0, joined[1]  # a branch or loop has zeros where it gives None
     return [joined] * len(operation.outputs)
 
 
-def _inside(graph: Any, reached: Sequence[Reach], chosen: Chosen | None) -> list[Reach]:
+def inside_of(graph: Any, reached: Sequence[Reach], chosen: Chosen | None) -> list[Reach]:
     """What reaches the outputs of a branch, a body or a called function."""
     known = {tensor.name: reach for tensor, reach in zip(graph.inputs, reached, strict=False) if reach[1]}
     _flow(graph, known, chosen)
-    return [known.get(tensor.name, _NOWHERE) for tensor in graph.outputs]
+    return [known.get(tensor.name, NOWHERE) for tensor in graph.outputs]
 
 
-def _round(body: Any, before: list[Reach], has_rounds: bool) -> list[Reach]:
+def round_(body: Any, before: list[Reach], has_rounds: bool) -> list[Reach]:
     """What reaches the outputs of a loop: after one iteration, after any more, and after none."""
-    now = _inside(body, before, None)
+    now = inside_of(body, before, None)
     after = now
     seen = []
     while (now, after) not in seen:
         seen.append((now, after))
-        now = _inside(body, now, None)
+        now = inside_of(body, now, None)
         after = [_on_every_way(each) for each in zip(after, now, strict=True)]
     return after if has_rounds else [_on_every_way(each) for each in zip(after, before, strict=True)]
 
@@ -370,5 +387,6 @@ def _on_every_way(ways: Sequence[Reach]) -> Reach:
     return certain, possible
 
 
-def _carries(dtype: Any) -> bool:
+def carries(dtype: Any) -> bool:
+    """Whether gradients flow through tensors of a type."""
     return bool(dtype.is_floating or dtype.is_complex or dtype in (tf.resource, tf.variant))

@@ -79,23 +79,101 @@ CHECKED = {
 ONE_TAPE = {name: body for name, body in CHECKED.items() if name != "a loop below two tapes"}
 LEFT = {
     "a variable of one branch": "y = a * x if x > 0 else b * x",
-    "a branch inside a loop": """
-    h = tf.zeros([2])
-    for row in tf.ones([3, 2]) * x:
-        if tf.reduce_sum(row) > 0: h = h * a + row
-        else: h = h + row * b
-    y = tf.reduce_sum(h)
-    """,
-    "values that change places in a loop": """
-    y, q = x * a, x * b
-    for i in tf.range(n):
-        y, q = q, q * 2.0
-    """,
     "a branch in a branch": """
     y = x * c
     if x > 0:
         if x > 1: y = y * a
         else: y = y * b
+    """,
+}
+
+# What reaches the target depends on the ways that iterations take, which the graph reckons up.
+IN_LOOPS = {
+    "a step that is accepted or not": """
+    y, h, i = 0.0 * x, tf.abs(x), 0
+    while i < n:
+        new = y + h * a
+        if new < 1.5: y = new
+        else: h = h * 0.5
+        i += 1
+    """,
+    "values that change places": """
+    y, q = x * a, x * a * b
+    for i in tf.range(n): y, q = q, q * b
+    """,
+    "one variable on each way": """
+    y = x
+    for i in tf.range(n + 1):
+        if y > 2.0: y = y * a
+        else: y = y + b
+    """,
+    "a loop that is sure": """
+    h = tf.zeros([2])
+    for row in tf.reshape(tf.range(6.0), [3, 2]) * x:
+        if tf.reduce_sum(row) > 2.0: h = h * a + row
+        else: h = h + row * b
+    y = tf.reduce_sum(h)
+    """,
+    "two loops": """
+    y = x * b
+    for i in tf.range(n):
+        if y > 0.0: y = y * a
+    z = y
+    for i in tf.range(n):
+        if z < 5.0: z = z + b * y
+    y = z
+    """,
+    "what starts anew": """
+    y = x
+    for i in tf.range(n):
+        if y < 3.0: y = y + a
+        else: y = x
+    """,
+    "two branches": """
+    y, q = x, x
+    for i in tf.range(n):
+        if y < 3.0: q = y + a
+        if q > 1.0: y = q * 1.5
+    """,
+    "two variables on one way": """
+    y, q = x, x * a
+    for i in tf.range(n):
+        if q < 3.0: y, q = q * b, q + 1.0
+        else: q = q - a
+    """,
+    "a loop that is left": """
+    y = x
+    for i in tf.range(n + 2):
+        if y > 6.0: break
+        y = y * a + b
+    """,
+}
+UNKNOWN_IN_LOOPS = {
+    "a branch in a branch": """
+    y = x
+    for i in tf.range(n):
+        if y > 0.0:
+            if y > 1.0: y = y * a
+            else: y = y + b
+    """,
+    "a loop in a loop": """
+    y = x
+    for i in tf.range(n):
+        for j in tf.range(i): y = y * a
+    """,
+    "behind a branch": """
+    y = x * a if x > 1.5 else x
+    for i in tf.range(n):
+        if y > 2.0: y = y * b
+    """,
+    "a gradient of a gradient": """
+    with tf.GradientTape() as inner:
+        inner.watch(x)
+        z = x
+        for i in tf.range(n):
+            if z < 3.0: z = z * z * a
+    y = inner.gradient(z, x)
+    y = x if y is None else y * b
     """,
 }
 
@@ -120,6 +198,28 @@ def test_gradients_that_are_there_on_every_way_are_a_graph(body: str) -> None:
 def test_gradients_that_may_be_none_are_left_to_eager(body: str) -> None:
     ours = same(function(body), f="eager")
     assert ours.sites["f"].reason.endswith("that is None if a branch is not taken")
+
+
+def _with_loops(body: str) -> str:
+    calls = [(v, n) for v in (1.0, -1.0, 2.0, 0.25, 2.5) for n in (3, 1, 0, 5)]
+    main = f"""
+def main():
+    for v, n in {calls}: attempt(f, tf.constant(v), tf.constant(n))
+"""
+    return function(body) + main
+
+
+@pytest.mark.parametrize("body", IN_LOOPS.values(), ids=IN_LOOPS)
+def test_the_graph_knows_which_ways_a_loop_has_taken(body: str) -> None:
+    # Sums of these numbers are exact in any order. The first launches may happen to be those that go back.
+    sites = [same(_with_loops(each)).sites["f"] for each in (body, body + "\n    y = y + x * (a + b)\n")]
+    assert sites[1].own_graph_calls > 10
+    assert sites[0].own_graph_calls > 0 or "by the ways that a loop takes" in sites[0].reason
+
+
+@pytest.mark.parametrize("body", UNKNOWN_IN_LOOPS.values(), ids=UNKNOWN_IN_LOOPS)
+def test_ways_that_a_loop_does_not_tell_are_left_to_eager(body: str) -> None:
+    assert same(_with_loops(body)).sites["f"].own_graph_calls == 0
 
 
 @pytest.mark.parametrize("body", CHECKED.values(), ids=CHECKED)
