@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -120,35 +120,54 @@ def hands_on(graph: Any) -> bool:
     )
 
 
-def _handed_on(graph: Any, tensor: Any, loops_run: bool = False) -> Iterator[Any]:
+def may_be_others(graph: Any, places: Iterable[int]) -> list[tuple[int, list[int]]]:
+    """Which of the outputs at `places` may be others, or arguments, in eager code: where among inputs and outputs."""
+    known = {given.name: index for index, given in enumerate(graph.inputs)}
+    returned = {place: graph.outputs[place].op.inputs[0] for place in places if graph.outputs[place].op.inputs}
+    known.update({output.name: len(graph.inputs) + place for place, output in returned.items()})
+    found = []
+    for place in places:
+        others = [known[each.name] for each in _handed_on(graph, graph.outputs[place]) if each.name in known]
+        if others and tf_internals.has_a_place(graph.outputs[place].dtype):
+            found.append((place, others))
+    return found
+
+
+def _handed_on(graph: Any, tensor: Any, loops_run: bool = False) -> Iterable[Any]:
     """The tensors of a graph that one of it may be in eager code, though here it is the result of a branch or loop.
 
     With `loops_run` loops have an iteration.
     """
+    found: dict[str, Any] = {}
+    left = [tensor]
+    while left:
+        new = {each.name: each for each in _chosen_from(graph, left.pop(), loops_run) if each.name not in found}
+        found.update(new)
+        left += new.values()
+    return found.values()
+
+
+def _chosen_from(graph: Any, tensor: Any, loops_run: bool) -> Sequence[Any]:
     operation = tensor.op
     if operation.type == "Identity":
-        yield from _handed_on(graph, operation.inputs[0], loops_run)
-    elif operation.type == "Select":
-        inputs = operation.inputs[1:]
-        yield from inputs
-        yield from (found for each in inputs for found in _handed_on(graph, each, loops_run))
-    elif operation.type in BRANCHES | LOOPS | _CALLS:
-        inners, inputs, place = [], operation.inputs, tensor.value_index
-        if operation.type in BRANCHES:
-            inners, inputs = tf_internals.branches(graph, operation), operation.inputs[1:]
-        elif operation.type in LOOPS:
-            inners = [tf_internals.called(graph, operation, "body")]
-        elif tf_internals.calls_control_flow(operation):
-            inners = [tf_internals.called(graph, operation, "f")]
-        found = [inputs[place]] if operation.type in LOOPS and not loops_run else []
-        for inner in inners:
-            ends = [inner.outputs[place], *_handed_on(inner, inner.outputs[place], loops_run)]
-            parameters = {parameter.name: outer for outer, parameter in zip(inputs, inner.inputs, strict=False)}
-            found += [
-                parameters[end.name] for end in map(tf_internals.behind_identities, ends) if end.name in parameters
-            ]
-        yield from found
-        yield from (further for each in found for further in _handed_on(graph, each, loops_run))
+        return _chosen_from(graph, operation.inputs[0], loops_run)
+    if operation.type == "Select":
+        return list(operation.inputs[1:])
+    if operation.type not in BRANCHES | LOOPS | _CALLS:
+        return []
+    inners, inputs, place = [], operation.inputs, tensor.value_index
+    if operation.type in BRANCHES:
+        inners, inputs = tf_internals.branches(graph, operation), operation.inputs[1:]
+    elif operation.type in LOOPS:
+        inners = [tf_internals.called(graph, operation, "body")]
+    elif tf_internals.calls_control_flow(operation):
+        inners = [tf_internals.called(graph, operation, "f")]
+    found = [inputs[place]] if operation.type in LOOPS and not loops_run else []
+    for inner in inners:
+        ends = [inner.outputs[place], *_handed_on(inner, inner.outputs[place], loops_run)]
+        parameters = {parameter.name: outer for outer, parameter in zip(inputs, inner.inputs, strict=False)}
+        found += [parameters[end.name] for end in map(tf_internals.behind_identities, ends) if end.name in parameters]
+    return found
 
 
 def require_straight(target: Any) -> None:

@@ -74,6 +74,7 @@ class Specialisation:
       prints: something is printed after each launch. is_long: a launch may take long; signals are to be honoured.
       is_for_tapes: it was traced under a tape, and checks that it has the gradients that eager code would have.
       selects_floats: it was not, and some gradients are zeros where eager code has None.
+      may_be_others: outputs that may be arguments or other outputs themselves in eager code, by their places.
       failed: number of the guard that failed last. bailed: why a call went back to eager last; None for a seed that
         came again, which says nothing of the next calls.
     """
@@ -100,6 +101,7 @@ class Specialisation:
     is_long: bool
     is_for_tapes: bool
     selects_floats: bool
+    may_be_others: list[tuple[int, list[int]]]
     failed: int = -1
     bailed: str | None = None
 
@@ -184,6 +186,10 @@ class Specialisation:
         except handlers.Interrupted as interrupted:
             raise interrupted.error from interrupted.error.__cause__
         self.launches.count += 1
+        if self.may_be_others:
+            known = [*inputs, *outputs]
+            for place, others in self.may_be_others:
+                outputs[place] = tf_internals.itself(outputs[place], [known[each] for each in others])
         if self.loops:
             outputs = self._without_iterations(outputs)
         if self.slots:

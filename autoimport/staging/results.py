@@ -42,12 +42,14 @@ class ResultPlan:
       tensors: what the graph must return.
       expressions: old objects, arguments and host values in the result, in the check function's words, which returns
         their values behind the graph's inputs.
+      whole: the places of those that the program gets as they are.
       slots: how many places the builds need behind the outputs, for objects that are at several places of the result.
     """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self.tensors: list[Any] = []
+        self.whole: set[int] = set()
         self.expressions: list[str] = []
         self.slots = 0
         self._fresh: dict[int, _Shared] = {}
@@ -123,6 +125,7 @@ class ResultPlan:
 
     def _tensor(self, tensor: Any) -> Build:
         index = self._output(tensor)
+        self.whole.add(index)
         return lambda old, new: new[index]
 
     def _number(self, number: Number) -> Build:

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.function.polymorphism import function_type as function_types
@@ -624,6 +625,24 @@ def run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes) -> Any:
     return pywrap_tfe.TFE_Py_Execute(
         _context._handle, _context.device_name, name, inputs, ("executor_type", "", "config_proto", config), outputs
     )
+
+
+def itself(tensor: Any, others: Sequence[Any]) -> Any:
+    """The one of some older tensors that the result of a branch or loop of a graph is: both are one place in memory."""
+    place = _place(tensor)
+    return next((other for other in others if place is not None and _place(other) == place), tensor)
+
+
+def has_a_place(dtype: tf.DType) -> bool:
+    """Whether Python can ask where in memory tensors of this type are."""
+    return np.dtype(dtype.as_numpy_dtype).kind in "biufc"
+
+
+def _place(tensor: Any) -> Any:
+    if tensor._num_elements() == 0 or "CPU" not in tensor.backing_device:  # from elsewhere it would have to be copied
+        return None
+    memory = np.asarray(memoryview(tensor))
+    return memory.__array_interface__["data"][0], type_number(tensor), shape_tuple(tensor)
 
 
 def is_function(name: str) -> bool:

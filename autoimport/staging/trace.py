@@ -506,6 +506,7 @@ class Trace(observer.Observer):
             is_long=is_long,
             is_for_tapes=self._is_for_tapes,
             selects_floats=self._selects_floats,
+            may_be_others=gradients.may_be_others(function.graph, plan.whole),
         )
 
     def forget(self) -> None:

@@ -1,0 +1,46 @@
+"""A tensor that a branch or loop of the graph hands on is the very object that eager code would hand on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.staging.programs import same
+
+# Of x and y, two tensors; c, a number; held, an object with a tensor.
+BODIES = {
+    "chosen": "return x if c > 0 else y",
+    "chosen or made": "return x if c > 0 else x * 2",
+    "chosen twice": "z = x if c > 1 else y\n    if c > 0: return z\n    return x + 0",
+    "chosen or None": "z = None\n    if c > 0: z = x\n    return z",
+    "of a loop without iterations": "z = x\n    for i in tf.range(tf.cast(tf.maximum(c, 0.), tf.int32)): z = z + 1\n    return z",
+    "exchanged by a loop": "for i in tf.range(tf.cast(tf.abs(c), tf.int32)): x, y = y, x\n    return x, y",
+    "exchanged thirty times": "for i in range(30):\n        if c > i: x, y = y, x\n    return x, y",
+    "a copy, a view, a sum": "return tf.identity(x), x[...], tf.reshape(x, x.shape), x + 0, tf.stop_gradient(x)",
+    "stored to an attribute": "if c > 0: held.best = x\n    return y + 1",
+    "stored if it is better": "if c > held.best[0]: held.best = x * c\n    return held.best + 0",
+    "stored to a key": "if c > 0: table['best'] = x\n    return y + 1",
+    "of a global": "global best\n    if c > 0: best = x\n    return y + 1",
+}
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [("[]", "tf.float32"), ("[2]", "tf.int32")])
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_what_is_handed_on_is_itself(body: str, shape: str, dtype: str) -> None:
+    if "[0]" in body or "* c" in body:
+        body = body.replace("held.best[0]", "tf.cast(tf.reduce_sum(held.best), tf.float32)").replace("x * c", "x * 2")
+    body = body if shape == "[2]" else body.replace("x[...]", "tf.negative(x)")
+    source = f"""
+class Held: pass
+held, table = Held(), {{}}
+held.best = table["best"] = best = tf.ones({shape}, {dtype})
+def pick(x, y, c):
+    {body}
+def main():
+    for c in (-1., 1., 2., -1., 0., 3.):
+        x, y = tf.ones({shape}, {dtype}) * 3, tf.ones({shape}, {dtype}) * 4
+        known = [x, y, held.best, table["best"], best]
+        found = pick(x, y, tf.constant(c))
+        now = [*(found if type(found) is tuple else [found]), held.best, table["best"], best]
+        show(now, [[a is b for b in known] for a in now])
+"""
+    same(source, pick="graph")
