@@ -33,6 +33,7 @@ Wait: TypeAlias = Callable[[Callable[[Any], Any]], Any] | None
 
 _context = context.context()
 _first_order: int = gradients_util.POSSIBLE_GRADIENT_TYPES_FIRST_ORDER
+_SMALL = 1024
 _none: int = gradients_util.POSSIBLE_GRADIENT_TYPES_NONE
 
 
@@ -102,7 +103,7 @@ class _Group:
     """The outputs at some places, which are made of the same inputs: the bits of a mask.
 
     Attributes:
-      sign: a vector with a place for each group, and a one at that of this group.
+      sign: what says to the launch, in place of a gradient, that the group has one.
     """
 
     mask: int
@@ -117,18 +118,27 @@ def _grouped(functions: Any, count: int) -> list[_Group]:
     for index, mask in enumerate(gradients.reached(graph, graph.outputs[:count])):
         if mask:
             groups.setdefault(mask, []).append(index)
-    signs: Any = np.eye(len(groups), dtype=np.float32)
-    return [
-        _Group(mask, places, tf_internals.eager_tensor(sign, tf.float32))
-        for (mask, places), sign in zip(groups.items(), signs, strict=True)
-    ]
+    return [_Group(mask, places, _fresh()) for mask, places in groups.items()]
 
 
-def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[..., Any], groups: list[_Group]) -> None:
+def _fresh() -> Any:
+    """A tensor that no tape knows."""
+    return tf_internals.eager_tensor(np.float32(1.0), tf.float32)
+
+
+def _record(
+    label: str,
+    outputs: list[Any],
+    inputs: Any,
+    backward: Callable[..., Any],
+    groups: list[_Group],
+    unseen: Sequence[Any] = (),
+) -> None:
     """Tell the tapes of a launch.
 
     Args:
       backward: from the gradient of each output, or None, to those of the inputs.
+      unseen: small tensors of floats of this launch that nobody else gets.
     """
     count = len(outputs)  # no more of them is to be kept
 
@@ -142,14 +152,13 @@ def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[...,
         run = lambda *given: of_inputs(group.mask, dict(zip(group.places, given, strict=True)))  # noqa: E731
         pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, made, list(inputs), run, None)
         return
-    # What all groups are made of, to the tapes: its gradient only says which of them have one.
-    launched = tf_internals.eager_tensor(np.zeros(len(groups), np.float32), tf.float32)
+    # What each group is made of, to the tapes: the gradient of that only says that the group has one.
+    whole = [*unseen[: len(groups)], *(_fresh() for _ in groups[len(unseen) :])]
     arrived: dict[int, dict[int, Any]] = {}
 
-    def of_launch(signs: Any) -> list[Any]:
-        # What another call has left, that has failed, is not in the sum.
-        is_known = isinstance(signs, tf_internals.EagerTensor)
-        those = [number for number in arrived if not is_known or signs.numpy()[number]]
+    def of_launch(*signs: Any) -> list[Any]:
+        # Others have zeros from the tape, also those that another call has left, which has failed.
+        those = [number for number, group in enumerate(groups) if signs[number] is group.sign]
         mask = functools.reduce(int.__or__, (groups[number].mask for number in those))
         given = {place: gradient for number in those for place, gradient in arrived[number].items()}
         arrived.clear()
@@ -159,10 +168,16 @@ def _record(label: str, outputs: list[Any], inputs: Any, backward: Callable[...,
         arrived[number] = dict(zip(groups[number].places, given, strict=True))
         return [groups[number].sign]
 
-    pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, [launched], list(inputs), of_launch, None)
+    pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, whole, list(inputs), of_launch, None)
     for number, group in enumerate(groups):
         made, of_these = [outputs[place] for place in group.places], functools.partial(of_group, number)
-        pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, made, [launched], of_these, None)
+        pywrap_tfe.TFE_Py_TapeSetRecordOperation(label, made, whole[number : number + 1], of_these, None)
+
+
+def _is_small_float(tensor: Any) -> bool:
+    """Whether a tape may fill a tensor of this type with zeros without much ado."""
+    size = tensor.shape.num_elements()
+    return size is not None and size <= _SMALL and backprop_util.IsTrainable(tensor)
 
 
 def _configure(function: Any, config: bytes) -> None:
@@ -231,6 +246,8 @@ class _Pair:
         self._places = trainable[: len(self._asked)]
         self._recorded = self._places[-1] + 1 if self._places else 0
         self._groups = _grouped(functions, self._recorded)
+        others = range(self._results, self._outputs)
+        self._unseen = [place for place in others if _is_small_float(outputs[place])][: len(self._groups)]
         self._gradients = backward.structured_outputs
         self.is_plain = (
             isinstance(self._gradients, (list, tuple))
@@ -249,8 +266,8 @@ class _Pair:
         def backward(*gradients: Any) -> list[Any]:
             return self._run_backward(gradients, kept)
 
-        recorded = outputs[: self._recorded]
-        _record(self._label, recorded, inputs, backward, self._groups)
+        recorded, unseen = outputs[: self._recorded], [outputs[place] for place in self._unseen]
+        _record(self._label, recorded, inputs, backward, self._groups, unseen)
         return outputs[: self._results]
 
     def _run_backward(self, gradients: Sequence[Any], kept: list[Any]) -> list[Any]:
