@@ -17,7 +17,17 @@ import tensorflow as tf
 
 from autoimport import config
 from autoimport.operators.heap import MISSING
-from autoimport.staging import compiled, gradients, handlers, randomness, registry, tf_internals, tf_recording, waiting
+from autoimport.staging import (
+    compiled,
+    gradients,
+    handlers,
+    randomness,
+    registry,
+    tf_internals,
+    tf_recording,
+    threads,
+    waiting,
+)
 from autoimport.staging.sources import NO_TAPE, Changing, Check
 from autoimport.staging.tf_operations import patching
 
@@ -114,6 +124,7 @@ class Specialisation:
         self._config = exact if config.current().fidelity == "exact" else b""
         self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
         self._in_loops, self._is_compiled = 0, False  # operations
+        self._in_one_thread = threads.attributes(self._name, self.function.graph, self._config)
 
     @functools.cached_property
     def _is_chained(self) -> bool:
@@ -228,10 +239,11 @@ class Specialisation:
     def _run(self, inputs: list[Any]) -> Any:
         waits = self.is_long and waiting.handles_signals()
         if tf_internals.recording():
-            return tf_recording.run_recorded(self.function, inputs, self._config, waiting.run if waits else None)
+            wait = waiting.run if waits else None
+            return tf_recording.run_recorded(self.function, inputs, self._config, wait, self._in_one_thread)
         if waits:
             return waiting.run(tf_internals.cancellable(self._name, inputs, self._run_outputs, self._config))
-        return tf_internals.run(self._name, inputs, self._run_outputs, self._config)
+        return tf_internals.run(self._name, inputs, self._run_outputs, self._config, self._in_one_thread)
 
     def note_time(self, was_long: bool) -> None:
         """Note whether the last launch took long. The first one always does, and a loop may at any time."""

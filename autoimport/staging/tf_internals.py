@@ -620,11 +620,36 @@ def recording() -> bool:
     return not pywrap_tfe.TFE_Py_TapeSetIsEmpty()
 
 
-def run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes) -> Any:
-    """Launch a function by its runtime name: flat eager tensors in, flat eager tensors out."""
-    return pywrap_tfe.TFE_Py_Execute(
-        _context._handle, _context.device_name, name, inputs, ("executor_type", "", "config_proto", config), outputs
-    )
+def has_one_device() -> bool:
+    """Whether there is nothing but one CPU for operations to run on."""
+    return len(tf.config.list_logical_devices()) == 1
+
+
+def threads_between_operations() -> int:
+    """How many operations the program wants to run at a time; 0 if it does not say."""
+    return int(tf.config.threading.get_inter_op_parallelism_threads())
+
+
+def run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes, attributes: Any = None) -> Any:
+    """Launch a function by its runtime name: flat eager tensors in, flat eager tensors out.
+
+    `attributes`: those of `in_one_thread`, for a launch that this thread makes by itself.
+    """
+    handle, device = _context._handle, _context.device_name
+    if attributes is not None:
+        return pywrap_tfe.TFE_Py_Execute(handle, device, "StatefulPartitionedCall", inputs, attributes, outputs)
+    attributes = ("executor_type", "", "config_proto", config)
+    return pywrap_tfe.TFE_Py_Execute(handle, device, name, inputs, attributes, outputs)
+
+
+def in_one_thread(name: bytes, inputs: Sequence[Any], outputs: Sequence[Any], config: bytes) -> Any:
+    """What `run` needs to have a function called by an operation: the runtime's threads are not asked then.
+
+    `inputs` and `outputs` are tensors of the types that it takes and gives.
+    """
+    given, made = ([tensor.dtype.as_datatype_enum for tensor in tensors] for tensors in (inputs, outputs))
+    call = "Tin", given, "Tout", made, "f", name, "config", ""
+    return *call, "config_proto", config, "executor_type", ""
 
 
 def itself(tensor: Any, others: Sequence[Any]) -> Any:

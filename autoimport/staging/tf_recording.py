@@ -26,7 +26,7 @@ from tensorflow.python.eager import backprop_util, context, tape
 from tensorflow.python.framework import indexed_slices
 from tensorflow.python.ops import default_gradient, gradients_util
 
-from autoimport.staging import gradients, tf_internals
+from autoimport.staging import gradients, tf_internals, threads
 from autoimport.staging.tf_operations import neutral_zeros, sums_in_order
 
 Wait: TypeAlias = Callable[[Callable[[Any], Any]], Any] | None
@@ -184,8 +184,12 @@ def _configure(function: Any, config: bytes) -> None:
     function.__class__, function._configuration = _Configured, config
 
 
-def run_recorded(function: Any, inputs: Sequence[Any], config: bytes, wait: Wait) -> list[Any]:
+def run_recorded(
+    function: Any, inputs: Sequence[Any], config: bytes, wait: Wait, in_one_thread: Any = None
+) -> list[Any]:
     """Launch a concrete function so that tapes and accumulators see it; `wait` makes its launch if there is one.
+
+    `in_one_thread`: as for `tf_internals.run`, where no tape looks at any of the inputs.
 
     Raises:
       LookupError: nothing has run, since something in it has no gradient; or `Accumulated`.
@@ -199,7 +203,8 @@ def run_recorded(function: Any, inputs: Sequence[Any], config: bytes, wait: Wait
     else:
         watched = pywrap_tfe.TFE_Py_TapeSetPossibleGradientTypes(inputs)
         if watched == _none:
-            return _run(function.inference_fn.name, inputs, tf_internals.outputs_of(function), config, wait)
+            name, outputs = function.inference_fn.name, tf_internals.outputs_of(function)
+            return _run(name, inputs, outputs, config, wait, in_one_thread)
         if watched == _first_order:
             pair: _Pair = function._pair or _Pair(function, inputs)
             function._pair = pair
@@ -214,9 +219,9 @@ def run_recorded(function: Any, inputs: Sequence[Any], config: bytes, wait: Wait
         vars(_context).pop("call_function", None)
 
 
-def _run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes, wait: Wait) -> list[Any]:
+def _run(name: bytes, inputs: Sequence[Any], outputs: int, config: bytes, wait: Wait, in_one_thread: Any) -> list[Any]:
     if wait is None:
-        return list(tf_internals.run(name, inputs, outputs, config))
+        return list(tf_internals.run(name, inputs, outputs, config, in_one_thread))
     return list(wait(tf_internals.cancellable(name, inputs, outputs, config)))
 
 
@@ -234,6 +239,8 @@ class _Pair:
         self._backward = backward = functions._backward
         _configure(backward, self._config)
         outputs = functions._forward_graph.outputs
+        self._forward = threads.attributes(forward.name, functions._forward_graph, self._config)
+        self._back = threads.attributes(backward.inference_fn.name, backward.graph, self._config)
         self._name, self._label = forward.name, forward.cached_definition.signature.name
         self._results, self._outputs = tf_internals.outputs_of(function), len(outputs)
         captured = backward.captured_inputs
@@ -260,7 +267,7 @@ class _Pair:
 
     def run(self, inputs: Sequence[Any], wait: Wait) -> list[Any]:
         """The results of one launch, after telling the tape."""
-        outputs = _run(self._name, inputs, self._outputs, self._config, wait)
+        outputs = _run(self._name, inputs, self._outputs, self._config, wait, self._forward)
         kept = [outputs[each] if type(each) is int else each for each in self._kept]
 
         def backward(*gradients: Any) -> list[Any]:
@@ -283,7 +290,7 @@ class _Pair:
         if tf_internals.recording() or not tf_internals.executing_eagerly():
             return list(function._call_flat(given, kept))
         name, outputs = function.inference_fn.name, len(function.outputs)
-        found = iter(tf_internals.run(name, [*given, *kept], outputs, self._config))
+        found = iter(tf_internals.run(name, [*given, *kept], outputs, self._config, self._back))
         return [None if each is None else next(found) for each in self._gradients]
 
 

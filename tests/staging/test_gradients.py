@@ -312,6 +312,11 @@ def f(x, y, z):
     return tape.gradient(s, y)
 """,
     "a sum of many": "def f(x, y, z): return tf.add_n([x, y, z * 0.7]), tf.add_n([x, y, z, x, y * z, x, y, z, x, y - z, x])",
+    "sums of any number": """
+def f(x, y, z):
+    terms = [(x + y * k) * z for k in range(20)]
+    return [tf.add_n([part * 1.5 for part in terms[:n]]) for n in range(1, 21)]
+""",
 }
 
 
