@@ -25,7 +25,7 @@ _HEAVY = 10.0
 # What a microsecond is enough for: elements, floating point operations of a product, elements of what goes over them
 # many times.
 _ELEMENTS, _PRODUCTS, _MANY_TIMES = 1000.0, 20_000.0, 50.0
-# Operations in dropped graphs that the runtime may keep: 8 KB each.
+# Operations in dropped graphs that the runtime may keep: 4 KB each.
 _MOST_KEPT = 10_000
 # How many items a dimension has that is not known.
 _ITEMS = 32

@@ -168,3 +168,32 @@ def test_a_launch_that_fails_by_itself_says_why() -> None:
     inputs = [tf.constant([-1.0, 1.0]), *function.captured_inputs]
     with pytest.raises(tf.errors.InvalidArgumentError, match="not so"):
         tf_internals.run(name, inputs, 1, tf_internals.EXACT_CONFIG, attributes)
+
+
+@pytest.mark.parametrize("is_slow", (False, True))
+def test_calls_and_gradients_are_launched_as_their_graphs_want(monkeypatch: pytest.MonkeyPatch, is_slow: bool) -> None:
+    original, seen = tf_internals.run, []
+
+    def run(*args: Any) -> Any:
+        seen.append(args[4] is not None)
+        return original(*args)
+
+    monkeypatch.setattr(tf_internals, "run", run)
+    monkeypatch.setattr(threads, "_kept", 0)
+    if is_slow:
+        monkeypatch.setattr(threads, "_HAND_OVER", -1.0)
+    ours = programs.same(
+        """
+        w = tf.Variable([1.0, 2.0])
+        def f(x): return tf.reduce_sum(tf.sin(x * w) * tf.cos(x) + tf.exp(x) * w), x * 3.0
+        def main():
+            locals()  # no graph holds what follows
+            for i in range(6):
+                x = tf.constant([0.1 * i, 0.5])
+                with tf.GradientTape() as tape: y, _ = f(x)
+                show(y, tape.gradient(y, w), f(x))
+        """
+    )
+    assert ours.sites["f"].state == "graph"
+    assert len(seen) >= 12
+    assert set(seen) == {not is_slow}
