@@ -332,7 +332,8 @@ def _numeric(node: Node) -> Node:
 
 
 def _is_variable(value: Any) -> bool:
-    return is_symbolic(value) and hasattr(value, "assign") and hasattr(value, "__tf_tensor__")
+    is_of_keras = is_symbolic(value) and hasattr(value, "assign") and hasattr(value, "__tf_tensor__")
+    return isinstance(value, tf.Variable) or is_of_keras
 
 
 def _widened(node: Node, kind: type) -> Node:

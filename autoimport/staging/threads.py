@@ -73,9 +73,12 @@ def _is_the_same_in_one(graph: Any) -> bool:
     """Whether the runtime does the same with a function that an operation calls, to the bit.
 
     It drops what nobody needs there, though it might fail; computes once what depends on constants only; and an
-    attribute does not keep a sum from beginning with another term. Loops and branches are spread over threads anyway.
+    attribute does not keep a sum from beginning with another term. It refuses shapes as results. Loops and branches are
+    spread over threads anyway.
     """
     if not all(map(tf_internals.is_stateful, graph.control_outputs)):
+        return False
+    if any(tf_internals.behind_identities(tensor).op.type == "Shape" for tensor in graph.outputs):
         return False
     fixed = set()
     for operation in graph.get_operations():

@@ -78,6 +78,8 @@ def idle(x: Any) -> Any:
         (images, 4, True),
         (images, 100, False),
         (idle, 4, False),
+        (lambda x: tf.identity(tf.shape(x)), None, False),
+        (lambda x: tf.shape(x) * 2, None, True),
         (lambda x: tf.add_n([x, -x]), 4, True),
         (lambda x: tf.add_n([x, -x, x * 2.0]), 4, False),
         (in_order(lambda x: tf.add_n([x, -x, x * 2.0])), 4, True),
@@ -130,6 +132,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "a table": lambda x: [TABLE.lookup(tf.constant(["b", "c"])), x],
     "a list": lambda x: [tf.TensorArray(tf.float32, 2).unstack(tf.stack([x, x])).concat()],
     "nothing": lambda x: [],
+    "integers": lambda x: [tf.size(x), tf.shape(x)[0], tf.range(3), tf.cast(x, tf.int32), tf.argmax(x, 0, tf.int32)],
     "its input": lambda x: [x],
 }
 
