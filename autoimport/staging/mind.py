@@ -47,6 +47,8 @@ class Failure:
         return cls(f"{type(error).__name__}: {error}", _line_in(error, file), work)
 
 
+# Calls of a function without tensors that are looked at: the second, and one of the last before it counts as Python.
+_LOOKED_AT = (2, PYTHON_AFTER - 1)
 # Seconds that a signal may have to wait for the end of a launch.
 _LONGEST_WAIT = 0.1
 # Seconds for which what a graph prints may be held back: it comes when the launch is over.
@@ -64,8 +66,9 @@ class Mind:
             site.facts.has_loop, lesson is not None and lesson.is_graph, lesson is not None and lesson.has_rare
         )
         self._without_tensors = 0
+        self._runs_operations = lesson is not None and lesson.is_graph
         self._sampled = 0
-        self.entered = self._missed = 0
+        self.entered = self._missed = self._launched = 0
         self._deferred: tuple[Any, int, int] = (None, 0, 0)
         # What a region counts up, now and then, is another number the next time.
         self._changing = Changing(numbers={*site.facts.parameters}.intersection(site.facts.results))
@@ -158,9 +161,11 @@ class Mind:
 
     def _cold(self, frame: types.FrameType, cells: Any, args: tuple[Any, ...]) -> bool:
         """There is no graph for this call yet."""
-        if self._site.kind == "function" and not any(reaches_tensor(value) for value in args):
+        if self._site.kind == "function" and not self._runs_operations and not any(map(reaches_tensor, args)):
             self._without_tensors += 1
-            if self._without_tensors >= PYTHON_AFTER and not self._specialisations:
+            if self._without_tensors in _LOOKED_AT:
+                self._look(frame)
+            elif self._without_tensors >= PYTHON_AFTER and not self._specialisations:
                 self._site.close("python")
             return False
         self._note_arguments(args)
@@ -209,6 +214,17 @@ class Mind:
             self._site.sample_ms = milliseconds
             if not self._policy.is_worthwhile(operations, walks) and not self._site.closed:
                 self._leave_eager(f"too small to gain from a graph ({operations} operations)")
+
+        sampling.sample(frame, report)
+
+    def _look(self, frame: types.FrameType) -> None:
+        """Whether a function that is given no tensors runs operations all the same, on arrays or globals."""
+
+        def report(operations: int, milliseconds: float, walks: bool) -> None:
+            self._site.sample_ms = milliseconds
+            self._runs_operations = operations >= policy.LEAST_OPERATIONS and self._policy.is_worthwhile(
+                operations, walks
+            )
 
         sampling.sample(frame, report)
 
@@ -329,13 +345,14 @@ class Mind:
         self, specialisation: Specialisation, frame: types.FrameType, cells: Any, args: tuple[Any, ...]
     ) -> bool:
         site = self._site
-        if not self._policy.another_specialisation():
-            # Those before may have gone with the objects that they were made for.
-            last = next(iter(self._specialisations), None)
+        # Those before may have gone with the objects that they were made for.
+        last = next(iter(self._specialisations), None)
+        if not self._policy.another_specialisation(self._site.own_graph_calls - self._launched):
             why = last.explain(last.failed) if last is not None else "what it works on is made anew"
             self._leave_eager(f"needs a new graph too often: {why}")
             self._specialisations.clear()
             return False
+        self._launched = site.own_graph_calls
         start = time.perf_counter()
         if specialisation.unverified:
             result = verify.launch(site, specialisation, frame, cells, args)
@@ -346,6 +363,7 @@ class Mind:
             self._failed(f"what it reads changes by itself: {specialisation.explain(specialisation.failed)}", None)
             return False
         self._specialisations.insert(0, specialisation)
+        del self._specialisations[policy.MOST_HELD :]
         specialisation.drop_with_its_objects(weakref.WeakMethod(self._drop))
         if site.closed:  # it was verified, and differs
             return self._done(specialisation, result, start)

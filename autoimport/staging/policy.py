@@ -29,6 +29,10 @@ CAUTION = 10
 # Calls without a graph are rare where so many launches lie between two of them.
 RARE = 4
 MOST_SPECIALISATIONS = 8
+# A graph that has been launched so often has been worth its trace, whatever comes after it: models made anew in a loop.
+PAID_OFF = 2 * TRACE_COST
+# So many graphs of a site are held, those that were launched last.
+MOST_HELD = 32
 MOST_FAILURES = 2
 MOST_BAILS = 5
 
@@ -130,9 +134,10 @@ class Policy:
         """Whether a graph of so many operations is faster than eager."""
         return self._fixed is not None or operations >= LEAST_OPERATIONS
 
-    def another_specialisation(self) -> bool:
-        """Whether the site may have one graph more."""
-        self._specialisations += 1
+    def another_specialisation(self, launches: int = 0) -> bool:
+        """Whether the site may have one graph more; the last one has had so many launches."""
+        has_paid_off = self._specialisations > 0 and launches >= PAID_OFF
+        self._specialisations += not has_paid_off
         self.has_rare = self.has_rare or self._asks_for_rare
         self._asks_for_rare = False
         if self._fixed is None:

@@ -125,6 +125,84 @@ def test_each_further_graph_waits_twice_as_long(reckoning: None) -> None:
     assert waits == [1, 2, 4, 8, 16, 32, 64, 128]
 
 
+def test_graphs_that_have_been_worth_their_trace_are_not_counted(reckoning: None) -> None:
+    site = Policy(has_loop=False)
+    first_trace(site)
+    assert site.another_specialisation()
+    for _ in range(5 * policy.MOST_SPECIALISATIONS):
+        assert first_trace(site) == 2
+        assert site.another_specialisation(policy.PAID_OFF)
+    assert first_trace(site) == 2
+    assert site.another_specialisation(policy.PAID_OFF - 1)
+    assert first_trace(site) == 3
+
+
+MADE_ANEW = """
+class Model:
+    def __init__(self, k): self.w = tf.Variable([1.0 * k, 2.0])
+def step(model, x):
+    y = x
+    for _ in range(10): y = tf.sin(y) * model.w
+    model.w.assign_sub(0.01 * y)
+    return tf.reduce_sum(y)
+def main():
+    for k in range(MODELS):
+        model = Model(k)
+        for _ in range(STEPS): show(step(model, tf.constant([0.5, 1.0])))
+"""
+
+
+@pytest.mark.parametrize(("steps", "least", "most"), [(20, 40, 40), (6, 1, policy.MOST_SPECIALISATIONS)])
+def test_models_made_anew_have_graphs_of_their_own_as_long_as_these_pay(
+    reckoning: None, steps: int, least: int, most: int
+) -> None:
+    ours = same(MADE_ANEW.replace("MODELS", "40").replace("STEPS", str(steps)), stage_after=None, step="graph")
+    assert least <= ours.sites["step"].traces <= most
+
+
+GIVEN_NO_TENSORS = {
+    "arrays": "for i in range(60): show(step(np.ones([2], np.float32) * i))",
+    "numbers": "for i in range(60): show(step(0.5 * i))",
+    "lists": "for i in range(60): show(step([0.5 * i, 1.0]))",
+}
+
+
+@pytest.mark.parametrize("calls", GIVEN_NO_TENSORS.values(), ids=GIVEN_NO_TENSORS)
+def test_a_function_that_is_given_no_tensors_but_runs_operations_becomes_a_graph(reckoning: None, calls: str) -> None:
+    ours = same(
+        f"""
+        w = tf.Variable([1.0, 2.0])
+        def step(x):
+            x = tf.convert_to_tensor(x, tf.float32)
+            for _ in range(10): x = tf.sin(x) * w
+            w.assign_add(x * 0.01)
+            return x
+        def main():
+            {calls}
+        """,
+        stage_after=None,
+        step="graph",
+    )
+    assert ours.sites["step"].graph_calls >= 45
+
+
+def test_a_function_that_runs_its_first_operations_late_becomes_a_graph(reckoning: None) -> None:
+    same(
+        """
+        w = tf.Variable([1.0, 2.0])
+        def step(i):
+            if i < 12: return i
+            x = w * i
+            for _ in range(10): x = tf.sin(x) * w
+            return x
+        def main():
+            for i in range(60): show(step(i))
+        """,
+        stage_after=None,
+        step="graph",
+    )
+
+
 def test_what_happens_now_and_then_waits_as_long_as_a_first_graph(reckoning: None) -> None:
     site = Policy(has_loop=False)
     first_trace(site)
