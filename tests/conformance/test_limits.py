@@ -343,9 +343,11 @@ def test_functions_called_back_by_builtins_are_converted() -> None:  # F9
     check(called_back, (VECTOR,), session=True)
 
 
-@pytest.mark.parametrize("fn", [numpy_of_tensor, numpy_function])
-def test_native_functions_of_tensors_are_left_to_python(fn: Callable[..., Any]) -> None:  # F10
-    check(fn, (VECTOR,), staged=False, function=Exception)
+@pytest.mark.parametrize(("fn", "staged"), [(numpy_of_tensor, False), (numpy_function, True)])
+def test_native_functions_of_tensors_get_what_eager_code_gives_them(
+    fn: Callable[..., Any], staged: bool
+) -> None:  # F10
+    check(fn, (VECTOR,), staged=staged, function=Exception)
 
 
 def test_a_function_without_source_cannot_be_converted_and_says_so() -> None:  # F7

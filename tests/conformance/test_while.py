@@ -98,7 +98,7 @@ def test_the_loop_ends_with_pythons_values(program: Callable[..., Any]) -> None:
 
 def test_a_loop_over_effects_alone() -> None:  # WH-1
     check(no_variables, *[(tf.constant(n),) for n in (0, 1, 2)])
-    check(no_variables, *[(n,) for n in (0, 1, 2)], staged=False)
+    check(no_variables, *[(n,) for n in (0, 1, 2)])
 
 
 # Several loops ------------------------------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ BODY
 def main():
     locals()  # no graph holds what follows
     u, v = tf.Variable([1.0, 2.0]), tf.Variable([0.5, 3.0])
-    for n in (3, 5, 4, 7, 2, 6, 9):
+    for n in (3, 5, 4, 7, 2, 6):
         with tf.GradientTape() as tape:
             items = [v * 0.5, *(u * tf.constant(0.1 * i) for i in range(1, n))]
             out = loss(ITEMS, tf.constant([0.5, 1.0]))
@@ -109,7 +109,7 @@ def main():
 def test_gradients_of_a_tape_around_it_reach_the_items(body: str, items: str) -> None:
     body = textwrap.indent(textwrap.dedent(body), "    ")
     site = programs.same(_TAPED.replace("BODY", body).replace("ITEMS", items)).sites["loss"]
-    assert site.graph_calls >= 4
+    assert site.graph_calls >= 3
     assert site.traces == 2 or "watch(items[1])" in body
 
 
