@@ -18,7 +18,7 @@ def halves(x):
 def told(fn):
     for i in range(4):
         show(fn(tf.constant(i - 1.0)))
-        gc.collect()
+        gc.collect(1)  # what is new
         show(log)
 """
 
