@@ -190,7 +190,7 @@ def keep_what_can_fail(graph: Any, outputs: list[Any]) -> list[Any]:
     """
     operations = graph.get_operations()
     ends = [tensor.op for tensor in outputs if getattr(tensor, "graph", None) is graph]
-    needed = _with_ancestors([*ends, *(each for each in operations if _VARIABLE_CHANGE.match(each.type))])
+    needed = _with_inputs([*ends, *(each for each in operations if _VARIABLE_CHANGE.match(each.type))])
     if graph.outer_graph is not None and type(graph) is not tf_internals.FuncGraph:
         needed = set()  # nobody may need what a branch or body returns
     idle = [each for each in operations if each not in needed and not tf_internals.is_stateful(each)]
@@ -334,12 +334,12 @@ def _in_front(operation: Any) -> list[Any]:
     return [*(tensor.op for tensor in operation.inputs), *operation.control_inputs]
 
 
-def _with_ancestors(operations: list[Any]) -> set[Any]:
-    """Operations, and all that they depend on."""
+def _with_inputs(operations: list[Any]) -> set[Any]:
+    """Operations, and all whose results they need: what they only wait for, the runtime may leave out."""
     found = set(operations)
     waiting = list(found)
     while waiting:
-        above = [each for each in _in_front(waiting.pop()) if each not in found]
+        above = [tensor.op for tensor in waiting.pop().inputs if tensor.op not in found]
         found.update(above)
         waiting.extend(above)
     return found

@@ -105,3 +105,12 @@ def require_plain(obj: Any, name: str, value: Any, source: Source) -> None:
         raise Unstageable(f"stores to {place}, which a library may read")
     if trust.owns_state(type(value)) or (isinstance(value, (list, dict, set)) and not _is_wrapped_later(obj, value)):
         raise Unstageable(f"stores a {type(value).__name__} to {place}, which would be tracked")
+
+
+def require_last(obj: Any, before: Any, value: Any, place: Source) -> None:
+    """Give up where `value` replaces what the trace itself has stored, and somebody has noted that: it stores the last.
+
+    A list or dict that a module or layer has had stays among what TensorFlow tracks of it.
+    """
+    if type(before) in {list, dict} and type(value) not in {list, dict} and trust.owns_state(type(obj)):
+        raise Unstageable(f"stores to {place.text} what replaces a {type(before).__name__} that is tracked")

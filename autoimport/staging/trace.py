@@ -221,6 +221,7 @@ class Trace(observer.Observer):
             setattr(obj, name, self._caller.export(value))
         else:
             storing.require_plain(obj, name, value, source)
+            storing.require_last(obj, self.log.read("attribute", obj, name), value, source.attribute(name))
             self.happens(f"changes {source.text}.{name}")
             self._changes(source.attribute(name), value)
             self.log.attribute(obj, source, name, storing.kept(obj, value))

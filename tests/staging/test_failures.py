@@ -93,6 +93,36 @@ def main():
     )
 
 
+# What is wrong, and nobody but what is told to wait needs it.
+WAITED_FOR = {
+    "a name": "with tf.control_dependencies([tf.argmax(v[0])]): return tf.identity(k)",
+    "a constant": "with tf.control_dependencies([tf.argmax(v[0])]): return tf.constant(3) + 0",
+    "a tuple": "return tf.tuple([k, tf.argmax(v[0])])[0]",
+    "a group": "tf.group(tf.argmax(v[0]), k)\n    return k * 2",
+    "a name for a change": """
+    with tf.control_dependencies([tf.argmax(v[0])]): a = tf.identity(k)
+    with tf.control_dependencies([a]): w.assign_add(v)
+    return k""",
+}
+
+
+@pytest.mark.parametrize("body", WAITED_FOR.values(), ids=WAITED_FOR)
+def test_what_is_wrong_fails_though_it_is_only_waited_for(body: str) -> None:
+    same(
+        f"""
+w = tf.Variable([1., 2., 3., 4.])
+def f(k):
+    v = w * 1.
+    {body}
+def main():
+    for k in (2, 2, 2, 3):
+        try: show(f(tf.constant(k)))
+        except tf.errors.OpError as error: print(type(error).__name__)
+        show(w)
+        """
+    )
+
+
 # What fails for k = 3, at every depth, and whose result nobody needs.
 UNUSED = {
     "function": "{what}",

@@ -123,6 +123,8 @@ READ_BACK = [
     "self.last = [x]; self.last.append(x); return x * 2.0",
     "self.last = {'a': [x], 'b': x}; return x * 2.0",
     "if tf.reduce_sum(x) > 0.6: self.last = {'b': x}\nreturn x * 2.0",
+    "self.last = [1.0, 2.0]; self.last = x; return x * 2.0",
+    "self.last = {'a': 1.0}; self.last = None; return x * 2.0",
 ]
 
 
