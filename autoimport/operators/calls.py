@@ -36,10 +36,17 @@ from autoimport.operators.mutation import MUTATING, before_mutation, is_mutable
 from autoimport.operators.numbers import Known, Number
 from autoimport.operators.numpy_values import NumpyMethod
 from autoimport.operators.streams import Each
-from autoimport.operators.symbolic import in_graph, is_symbolic
+from autoimport.operators.symbolic import A_VIEW, in_graph, is_symbolic
 from autoimport.operators.undefined import MaybeNone
 
 Operator = Callable[..., Any]
+
+
+def _identity(input: Any, name: str | None = None) -> Any:
+    """`tf.identity`, which can be told from what TensorFlow itself puts into a graph by that operation."""
+    trace = observer.current()
+    return tf.identity(input, name) if trace is None else trace.call(tf.identity, (input,), {"name": A_VIEW})
+
 
 # By identity, so that a name that was given another meaning calls that.
 _OPERATORS: dict[int, tuple[Any, Operator]] = {
@@ -49,6 +56,7 @@ _OPERATORS: dict[int, tuple[Any, Operator]] = {
         math_functions.OPERATORS,
         operator_functions.OPERATORS,
         dataclass_functions.OPERATORS,
+        {tf.identity: _identity},
     )
     for fn, operator in table.items()
 }

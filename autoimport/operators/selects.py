@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import observer
+from autoimport.operators.symbolic import A_VIEW
 
 _LARGEST = 256  # elements of a tensor in such a branch
 _MOST = 24  # operations of both branches
@@ -38,7 +39,8 @@ def is_selectable(left: Any, left_outputs: Sequence[Any], right: Any, right_outp
     trace = observer.current()
     if trace is None or not all(map(_are_alike, left_outputs, right_outputs)):
         return False
-    operations = [op for graph in (left, right) for op in graph.get_operations() if op.type not in _FREE]
+    both = (*left.get_operations(), *right.get_operations())
+    operations = [op for op in both if op.type not in _FREE or A_VIEW in op.name]
     if len(operations) > _MOST or not all(map(is_total, operations)):
         return False
     return trace.selects(any(tensor.dtype.is_floating for tensor in left_outputs))

@@ -28,6 +28,9 @@ _symbolic_types: tuple[type, ...] = (
 )
 _keras_seen = False
 
+# The name in a graph of a tensor that the program has made by `tf.identity`: another object, with the same value.
+A_VIEW = "autoimport_view"
+
 
 def register(cls: type) -> type:
     """Class decorator: instances stand for values of a graph under construction."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -22,6 +22,7 @@ from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.observer import Observer
 from autoimport.staging import tf_internals
 from autoimport.staging.arrays import Array
+from autoimport.staging.handed_on import BRANCHES, CALLS, LOOPS, handed_on
 from autoimport.staging.tf_operations import around_branches
 
 # The sources from which a gradient flows to a tensor on every way, and on some way.
@@ -31,11 +32,8 @@ NOWHERE: Reach = (0, 0)
 _Place = tuple[int, str]
 Chosen = dict[_Place, bool]
 
-BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
-LOOPS = frozenset({"While", "StatelessWhile"})
 # As many are looked at on all ways.
 _MOST_CONDITIONS = 4
-_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
 def may_be_none(graph: Any, sources: Sequence[Any], targets: Sequence[Any], since: int = 0) -> bool:
@@ -106,7 +104,7 @@ def _require_one_name(graph: Any, sources: Sequence[Any], targets: Sequence[Any]
     for source in sources:
         if not isinstance(source, tf_internals.SymbolicTensor) or source.graph is not graph:
             continue
-        others = list(_handed_on(graph, source))
+        others = handed_on(graph, source)
         for _, possible in _reaches(graph, others, targets, since=since, without=source) if others else ():
             if possible:
                 raise Unstageable("takes a gradient of one of two tensors, and the target uses one by its other name")
@@ -115,59 +113,7 @@ def _require_one_name(graph: Any, sources: Sequence[Any], targets: Sequence[Any]
 def hands_on(graph: Any) -> bool:
     """Whether a result of a function may be one of its arguments in eager code, of which gradients may be taken."""
     results = [output for output in graph.outputs if carries(output.dtype)]
-    return any(
-        each is given for result in results for each in _handed_on(graph, result, True) for given in graph.inputs
-    )
-
-
-def may_be_others(graph: Any, places: Iterable[int]) -> list[tuple[int, list[int]]]:
-    """Which of the outputs at `places` may be others, or arguments, in eager code: where among inputs and outputs."""
-    known = {given.name: index for index, given in enumerate(graph.inputs)}
-    returned = {place: graph.outputs[place].op.inputs[0] for place in places if graph.outputs[place].op.inputs}
-    known.update({output.name: len(graph.inputs) + place for place, output in returned.items()})
-    found = []
-    for place in places:
-        others = [known[each.name] for each in _handed_on(graph, graph.outputs[place]) if each.name in known]
-        if others and tf_internals.has_a_place(graph.outputs[place].dtype):
-            found.append((place, others))
-    return found
-
-
-def _handed_on(graph: Any, tensor: Any, loops_run: bool = False) -> Iterable[Any]:
-    """The tensors of a graph that one of it may be in eager code, though here it is the result of a branch or loop.
-
-    With `loops_run` loops have an iteration.
-    """
-    found: dict[str, Any] = {}
-    left = [tensor]
-    while left:
-        new = {each.name: each for each in _chosen_from(graph, left.pop(), loops_run) if each.name not in found}
-        found.update(new)
-        left += new.values()
-    return found.values()
-
-
-def _chosen_from(graph: Any, tensor: Any, loops_run: bool) -> Sequence[Any]:
-    operation = tensor.op
-    if operation.type == "Identity":
-        return _chosen_from(graph, operation.inputs[0], loops_run)
-    if operation.type == "Select":
-        return list(operation.inputs[1:])
-    if operation.type not in BRANCHES | LOOPS | _CALLS:
-        return []
-    inners, inputs, place = [], operation.inputs, tensor.value_index
-    if operation.type in BRANCHES:
-        inners, inputs = tf_internals.branches(graph, operation), operation.inputs[1:]
-    elif operation.type in LOOPS:
-        inners = [tf_internals.called(graph, operation, "body")]
-    elif tf_internals.calls_control_flow(operation):
-        inners = [tf_internals.called(graph, operation, "f")]
-    found = [inputs[place]] if operation.type in LOOPS and not loops_run else []
-    for inner in inners:
-        ends = [inner.outputs[place], *_handed_on(inner, inner.outputs[place], loops_run)]
-        parameters = {parameter.name: outer for outer, parameter in zip(inputs, inner.inputs, strict=False)}
-        found += [parameters[end.name] for end in map(tf_internals.behind_identities, ends) if end.name in parameters]
-    return found
+    return any(each is given for result in results for each in handed_on(graph, result, True) for given in graph.inputs)
 
 
 def require_straight(target: Any) -> None:
@@ -300,7 +246,7 @@ def _across(call: Any, inner: Any, outward: Callable[[Any], Any], tensor: Any) -
 
 def hides_control_flow(operation: Any) -> bool:
     """Whether a branch or loop is in a function of its own that the operation calls."""
-    return operation.type in _CALLS and tf_internals.calls_control_flow(operation)
+    return operation.type in CALLS and tf_internals.calls_control_flow(operation)
 
 
 def ways_differ(graph: Any, branch: Any) -> bool:
@@ -363,7 +309,7 @@ def through(graph: Any, operation: Any, reached: list[Reach], chosen: Chosen | N
         return round_(
             tf_internals.called(graph, operation, "body"), reached, chosen is not None or SURE in operation.name
         )
-    if kind in _CALLS:
+    if kind in CALLS:
         results = inside_of(tf_internals.called(graph, operation, "f"), reached, chosen)
         if tf_internals.calls_control_flow(operation):
             return results

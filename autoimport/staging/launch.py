@@ -124,6 +124,8 @@ class Specialisation:
         self._config = exact if config.current().fidelity == "exact" else b""
         self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
         self._in_loops, self._is_compiled = 0, False  # operations
+        others = {index for _, indices in self.may_be_others for index in indices}
+        self._choices = [index for index in others if index < len(self.function.graph.inputs)]
         self._in_one_thread = threads.attributes(self._name, self.function.graph, self._config)
 
     @functools.cached_property
@@ -179,6 +181,8 @@ class Specialisation:
         return answer
 
     def _launch(self, inputs: list[Any], old: list[Any]) -> Any:
+        if self._choices and tf_internals.are_views([inputs[index] for index in self._choices]):
+            return self._eager("of two tensors that are one place in memory a condition or loop hands on one")
         before = tf_internals.read_variables(self.endangered)
         try:
             outputs = self._run(inputs)

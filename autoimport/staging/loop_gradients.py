@@ -17,6 +17,7 @@ import tensorflow as tf
 from autoimport.operators.loop_bodies import SURE
 from autoimport.staging import gradients, tf_internals
 from autoimport.staging.gradients import Reach
+from autoimport.staging.handed_on import BRANCHES, LOOPS
 
 _MOST_CONDITIONS = 3
 
@@ -35,7 +36,7 @@ def at_run_time(graph: Any, sources: Sequence[Any], targets: Sequence[list[Any]]
         reached = [known.get(tensor.name, gradients.NOWHERE) for tensor in operation.inputs]
         if not any(possible for _, possible in reached):
             continue
-        if operation.type in gradients.LOOPS:
+        if operation.type in LOOPS:
             results = _through_loop(graph, operation, reached, masks)
         else:
             results = gradients.through(graph, operation, reached, None)
@@ -80,9 +81,9 @@ def _ways(loop: Any, body: Any) -> tuple[Any, Any] | None:
     """Which way an iteration has taken, and for a way from which variables of the loop gradients flow to which."""
     conditions: dict[str, tuple[Any, list[tuple[int, str]]]] = {}
     for operation in body.get_operations():
-        if operation.type in gradients.LOOPS or gradients.hides_control_flow(operation):
+        if operation.type in LOOPS or gradients.hides_control_flow(operation):
             return None
-        if operation.type in gradients.BRANCHES and gradients.ways_differ(body, operation):
+        if operation.type in BRANCHES and gradients.ways_differ(body, operation):
             condition = operation.inputs[0]
             conditions.setdefault(condition.name, (condition, []))[1].append((id(body), operation.name))
     kept = [_kept(loop, body, condition) for condition, _ in conditions.values()]

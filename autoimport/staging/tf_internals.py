@@ -658,6 +658,13 @@ def itself(tensor: Any, others: Sequence[Any]) -> Any:
     return next((other for other in others if place is not None and _place(other) == place), tensor)
 
 
+def are_views(tensors: Sequence[Any]) -> bool:
+    """Whether two tensors are one place in memory, and two objects."""
+    places = [_place(tensor) for tensor in {id(tensor): tensor for tensor in tensors}.values()]
+    known = [place for place in places if place is not None]
+    return len(set(known)) < len(known)
+
+
 def has_a_place(dtype: tf.DType) -> bool:
     """Whether Python can ask where in memory tensors of this type are."""
     return np.dtype(dtype.as_numpy_dtype).kind in "biufc"

@@ -26,6 +26,7 @@ from autoimport.staging import (
     compiled,
     datasets,
     gradients,
+    handed_on,
     handling,
     inspection,
     log,
@@ -507,7 +508,7 @@ class Trace(observer.Observer):
             is_long=is_long,
             is_for_tapes=self._is_for_tapes,
             selects_floats=self._selects_floats,
-            may_be_others=gradients.may_be_others(function.graph, plan.whole),
+            may_be_others=handed_on.may_be_others(function.graph, plan.whole),
         )
 
     def forget(self) -> None:

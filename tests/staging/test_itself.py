@@ -44,3 +44,58 @@ def main():
         show(now, [[a is b for b in known] for a in now])
 """
     same(source, pick="graph")
+
+
+# What has the memory of x, and is another object.
+VIEWS = [
+    "tf.identity(x)",
+    "tf.reshape(x, [2])",
+    "tf.stop_gradient(x)",
+    "x[:]",
+    "tf.squeeze(x)",
+    "tf.expand_dims(x, 0)[0]",
+    "tf.ensure_shape(x, [2])",
+    "tf.transpose(tf.reshape(x, [1, 2]))[:, 0]",
+    "tf.reduce_sum(x, [])",
+    "tf.tile(x, [1])",
+    "tf.debugging.check_numerics(x, 'odd')",
+]
+NEW = ["x * 1.0", "tf.nn.relu(x)", "tf.nn.silu(x)", "tf.clip_by_value(x, 0.0, 9.0)", "tf.linalg.matvec(tf.eye(2), x)"]
+CHOICES = {
+    "returned": "z = x\n    if c <= 0: z = {what}\n    return z, y * 2",
+    "carried by a loop": "z = x\n    for i in tf.range(tf.cast(tf.abs(c) - 1., tf.int32)): z = {what}\n    return z, y * 2",
+}
+
+
+@pytest.mark.parametrize("body", CHOICES.values(), ids=CHOICES)
+@pytest.mark.parametrize(("what", "state"), [*((what, "eager") for what in VIEWS), *((what, "graph") for what in NEW)])
+def test_a_view_is_told_from_what_it_is_a_view_of(what: str, state: str, body: str) -> None:
+    source = f"""
+def pick(x, y, c):
+    {body.format(what=what)}
+def main():
+    for c in (-1., 1., 2., -1., -2., 3.):
+        x, y = tf.ones([2]) * 3, tf.ones([2]) * 4
+        found, _ = pick(x, y, tf.constant(c))
+        show(found, found is x)
+"""
+    same(source, pick=state)
+
+
+def test_of_two_views_the_one_that_is_chosen_is_handed_on() -> None:
+    run = same(
+        """
+        def pick(x, y, c):
+            return x if c > 0 else y
+        def main():
+            for k in range(6):
+                x = tf.ones([2]) * 3
+                y = tf.identity(x) if k % 2 else tf.ones([2])
+                for c in (-1., 1.):
+                    found = pick(x, y, tf.constant(c))
+                    show(found, found is x, found is y)
+        """
+    )
+    assert run.sites["pick"].reason.startswith(
+        "must run eagerly too often (of two tensors that are one place in memory"
+    )

@@ -1,0 +1,116 @@
+"""A tensor of a finished graph -> which others it is in eager code, where a branch or a loop only hands one of them on.
+
+In a graph the result of a branch is a tensor of its own. In eager code it is the very object that the branch taken has
+chosen, and two objects may be one place in memory: `tf.identity(x)` is a view of `x`. So a launch tells by the place
+which object a result is, and a graph that chooses between a tensor and a view of it is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autoimport.operators.errors import Unstageable
+from autoimport.operators.symbolic import A_VIEW
+from autoimport.staging import tf_internals
+
+BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
+LOOPS = frozenset({"While", "StatelessWhile"})
+CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+# What gives none of its inputs on, whatever their values and sizes: its result has memory of its own.
+_NEW = frozenset(
+    {
+        "Abs", "AddN", "AddV2", "ArgMax", "ArgMin", "BatchMatMulV2", "BatchMatMulV3", "BiasAdd", "Ceil", "Const",
+        "Conv2D", "Cos", "Cosh", "Cumsum", "Div", "DivNoNan", "Einsum", "Elu", "Erf", "Exp", "Expm1", "Fill",
+        "Floor", "FloorDiv", "FloorMod", "FusedBatchNormV3", "GatherV2", "LeakyRelu", "Log", "Log1p", "LogSoftmax",
+        "MatMul", "Maximum", "Minimum", "Mul", "MulNoNan", "Neg", "OnesLike", "Pow", "RealDiv", "Reciprocal", "Relu",
+        "Relu6", "Rint", "Round", "Rsqrt", "SelectV2", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax",
+        "Softplus", "Softsign", "Sqrt", "Square", "SquaredDifference", "Sub", "Tan", "Tanh", "TensorScatterUpdate",
+        "Xlogy", "ZerosLike",
+    }
+)  # fmt: skip
+
+# A tensor, and whether the other one is a view of it.
+_Origin = tuple[Any, bool]
+
+
+def handed_on(graph: Any, tensor: Any, loops_run: bool = False) -> list[Any]:
+    """The tensors of a graph that one of it may be in eager code, though here it is the result of a branch or loop.
+
+    With `loops_run` loops have an iteration.
+    """
+    return [origin for origin, _ in _origins(graph, tensor, loops_run, views=False)]
+
+
+def may_be_others(graph: Any, places: Iterable[int]) -> list[tuple[int, list[int]]]:
+    """Which of the outputs at `places` may be others, or arguments, in eager code: where among inputs and outputs.
+
+    Raises:
+      Unstageable: nobody could tell which, by their places in memory.
+    """
+    known = {given.name: index for index, given in enumerate(graph.inputs)}
+    returned = {place: graph.outputs[place].op.inputs[0] for place in places if graph.outputs[place].op.inputs}
+    known.update({output.name: len(graph.inputs) + place for place, output in returned.items()})
+    found = []
+    for place in places:
+        output = graph.outputs[place]
+        others = {each.name for each in handed_on(graph, output) if each.name in known}
+        if others and tf_internals.has_a_place(output.dtype):
+            if any(is_view and each.name in others for each, is_view in _origins(graph, output, False, views=True)):
+                raise Unstageable("hands on a tensor, or a view of it, as a condition or loop has it")
+            found.append((place, [known[name] for name in known if name in others]))
+    return found
+
+
+def _origins(graph: Any, tensor: Any, loops_run: bool, *, views: bool) -> list[_Origin]:
+    """All tensors that a tensor may be, or be a view of if `views` are wanted, once each way."""
+    found: dict[tuple[str, bool], _Origin] = {}
+    left = [(tensor, False)]
+    while left:
+        each, is_view = left.pop()
+        for origin, is_view_here in _steps(graph, each, loops_run, views=views):
+            new = origin, is_view or is_view_here
+            if (origin.name, new[1]) not in found:
+                found[origin.name, new[1]] = new
+                left.append(new)
+    return list(found.values())
+
+
+def _steps(graph: Any, tensor: Any, loops_run: bool, *, views: bool) -> Iterator[_Origin]:
+    """What a tensor is chosen from, or a view of, by the operation that makes it."""
+    tensor = _behind_names(tensor)
+    operation = tensor.op
+    if operation.type == "Select":
+        yield from ((each, False) for each in operation.inputs[1:])
+        return
+    if operation.type == "IdentityN":  # what has a gradient of its own
+        if views:
+            yield operation.inputs[tensor.value_index], True
+        return
+    if operation.type not in BRANCHES | LOOPS | CALLS:
+        if views and operation.type not in _NEW:
+            yield from ((each, True) for each in operation.inputs if each.dtype == tensor.dtype)
+        return
+    inners, inputs, place = [], operation.inputs, tensor.value_index
+    if operation.type in BRANCHES:
+        inners, inputs = tf_internals.branches(graph, operation), operation.inputs[1:]
+    elif operation.type in LOOPS:
+        inners = [tf_internals.called(graph, operation, "body")]
+    elif tf_internals.calls_control_flow(operation):
+        inners = [tf_internals.called(graph, operation, "f")]
+    if operation.type in LOOPS and not loops_run:
+        yield inputs[place], False
+    for inner in inners:
+        end = inner.outputs[place]
+        parameters = {parameter.name: outer for outer, parameter in zip(inputs, inner.inputs, strict=False)}
+        for each, is_view in [(end, False), *_origins(inner, end, loops_run, views=views)]:
+            name = _behind_names(each).name
+            if name in parameters:
+                yield parameters[name], is_view
+
+
+def _behind_names(tensor: Any) -> Any:
+    """What TensorFlow hands on under another name; where the program does that, eager code has another object."""
+    while tensor.op.type == "Identity" and A_VIEW not in tensor.op.name:
+        tensor = tensor.op.inputs[0]
+    return tensor
