@@ -332,8 +332,7 @@ def _numeric(node: Node) -> Node:
 
 
 def _is_variable(value: Any) -> bool:
-    is_of_keras = is_symbolic(value) and hasattr(value, "assign") and hasattr(value, "__tf_tensor__")
-    return isinstance(value, tf.Variable) or is_of_keras
+    return isinstance(value, tf.Variable) or (is_symbolic(value) and hasattr(value, "assign"))
 
 
 def _widened(node: Node, kind: type) -> Node:

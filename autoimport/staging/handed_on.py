@@ -57,6 +57,8 @@ def may_be_others(graph: Any, places: Iterable[int]) -> list[tuple[int, list[int
         others = {each.name for each in handed_on(graph, output) if each.name in known}
         if others and tf_internals.has_a_place(output.dtype):
             if any(is_view and each.name in others for each, is_view in _origins(graph, output, False, views=True)):
+                if output.shape.rank == 0:
+                    continue  # each sum of a scalar is a view of it: a new object, as README says
                 raise Unstageable("hands on a tensor, or a view of it, as a condition or loop has it")
             found.append((place, [known[name] for name in known if name in others]))
     return found
@@ -89,7 +91,7 @@ def _steps(graph: Any, tensor: Any, loops_run: bool, *, views: bool) -> Iterator
         return
     if operation.type not in BRANCHES | LOOPS | CALLS:
         if views and operation.type not in _NEW:
-            yield from ((each, True) for each in operation.inputs if each.dtype == tensor.dtype)
+            yield from ((each, True) for each in operation.inputs if _is_as_large(each, tensor))
         return
     inners, inputs, place = [], operation.inputs, tensor.value_index
     if operation.type in BRANCHES:
@@ -114,3 +116,9 @@ def _behind_names(tensor: Any) -> Any:
     while tensor.op.type == "Identity" and A_VIEW not in tensor.op.name:
         tensor = tensor.op.inputs[0]
     return tensor
+
+
+def _is_as_large(x: Any, y: Any) -> bool:
+    """Whether two tensors may have the same memory, as far as their types tell."""
+    sizes = {each.shape.num_elements() for each in (x, y)} - {None}
+    return x.dtype == y.dtype and len(sizes) < 2

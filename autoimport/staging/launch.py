@@ -124,8 +124,9 @@ class Specialisation:
         self._config = exact if config.current().fidelity == "exact" else b""
         self.unverified = 0 if config.current().verify == "off" else VERIFIED_LAUNCHES
         self._in_loops, self._is_compiled = 0, False  # operations
-        others = {index for _, indices in self.may_be_others for index in indices}
-        self._choices = [index for index in others if index < len(self.function.graph.inputs)]
+        given = self.function.graph.inputs
+        others = {index for _, indices in self.may_be_others for index in indices if index < len(given)}
+        self._choices = [index for index in others if given[index].shape.rank != 0]  # equal scalars often are one
         self._in_one_thread = threads.attributes(self._name, self.function.graph, self._config)
 
     @functools.cached_property

@@ -62,11 +62,9 @@ class Mind:
         self._site = site
         self._specialisations: list[Specialisation] = []
         self._lesson = lesson = learned.lesson_of(site)
-        self._policy = policy.Policy(
-            site.facts.has_loop, lesson is not None and lesson.is_graph, lesson is not None and lesson.has_rare
-        )
-        self._without_tensors = 0
-        self._runs_operations = lesson is not None and lesson.is_graph
+        is_known = lesson is not None and lesson.is_graph
+        self._policy = policy.Policy(site.facts.has_loop, is_known, lesson is not None and lesson.has_rare)
+        self._without_tensors, self._runs_operations = 0, is_known
         self._sampled = 0
         self.entered = self._missed = self._launched = 0
         self._deferred: tuple[Any, int, int] = (None, 0, 0)

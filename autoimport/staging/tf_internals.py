@@ -655,7 +655,8 @@ def in_one_thread(name: bytes, inputs: Sequence[Any], outputs: Sequence[Any], co
 def itself(tensor: Any, others: Sequence[Any]) -> Any:
     """The one of some older tensors that the result of a branch or loop of a graph is: both are one place in memory."""
     place = _place(tensor)
-    return next((other for other in others if place is not None and _place(other) == place), tensor)
+    found = {id(other): other for other in others if place is not None and _place(other) == place}
+    return next(iter(found.values())) if len(found) == 1 else tensor
 
 
 def are_views(tensors: Sequence[Any]) -> bool:

@@ -33,8 +33,9 @@ Wait: TypeAlias = Callable[[Callable[[Any], Any]], Any] | None
 
 _context = context.context()
 _first_order: int = gradients_util.POSSIBLE_GRADIENT_TYPES_FIRST_ORDER
-_SMALL = 1024
 _none: int = gradients_util.POSSIBLE_GRADIENT_TYPES_NONE
+# Elements of a tensor that a tape may fill with zeros without much ado.
+_SMALL = 1024
 
 
 class Accumulated(LookupError):
@@ -175,7 +176,7 @@ def _record(
 
 
 def _is_small_float(tensor: Any) -> bool:
-    """Whether a tape may fill a tensor of this type with zeros without much ado."""
+    """Whether a tensor may stand for a group of results."""
     size = tensor.shape.num_elements()
     return size is not None and size <= _SMALL and backprop_util.IsTrainable(tensor)
 

@@ -33,7 +33,6 @@ _ITEMS = 32
 _MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"})
 _GO_OVER = ("Conv", "Cholesky", "Eig", "FFT", "Lu", "Matrix", "Pool", "Qr", "Svd", "Sort", "TopK")
 
-
 _kept = 0
 
 
