@@ -7,6 +7,7 @@ which object a result is, and a graph that chooses between a tensor and a view o
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -21,17 +22,28 @@ CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _NEW = frozenset(
     {
         "Abs", "AddN", "AddV2", "ArgMax", "ArgMin", "BatchMatMulV2", "BatchMatMulV3", "BiasAdd", "Ceil", "Const",
-        "Conv2D", "Cos", "Cosh", "Cumsum", "Div", "DivNoNan", "Einsum", "Elu", "Erf", "Exp", "Expm1", "Fill",
-        "Floor", "FloorDiv", "FloorMod", "FusedBatchNormV3", "GatherV2", "LeakyRelu", "Log", "Log1p", "LogSoftmax",
-        "MatMul", "Maximum", "Minimum", "Mul", "MulNoNan", "Neg", "OnesLike", "Pow", "RealDiv", "Reciprocal", "Relu",
-        "Relu6", "Rint", "Round", "Rsqrt", "SelectV2", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax",
-        "Softplus", "Softsign", "Sqrt", "Square", "SquaredDifference", "Sub", "Tan", "Tanh", "TensorScatterUpdate",
-        "Xlogy", "ZerosLike",
+        "ConcatV2", "Conv2D", "Cos", "Cosh", "Cumsum", "Div", "DivNoNan", "Einsum", "Elu", "Erf", "Exp", "Expm1",
+        "Fill", "Floor", "FloorDiv", "FloorMod", "FusedBatchNormV3", "GatherV2", "LeakyRelu", "Log", "Log1p",
+        "LogSoftmax", "MatMul", "Maximum", "Minimum", "Mul", "MulNoNan", "Neg", "OnesLike", "Pow", "RealDiv",
+        "Reciprocal", "Relu", "Relu6", "Rint", "Round", "Rsqrt", "SelectV2", "Selu", "Sigmoid", "Sign", "Sin", "Sinh",
+        "Softmax", "Softplus", "Softsign", "Sqrt", "Square", "SquaredDifference", "Sub", "Tan", "Tanh",
+        "TensorScatterUpdate", "Xlogy", "ZerosLike",
     }
 )  # fmt: skip
 
-# A tensor, and whether the other one is a view of it.
-_Origin = tuple[Any, bool]
+_ADD_A_DIMENSION = frozenset({"ExpandDims", "Pack"})
+
+
+class _Is(enum.IntEnum):
+    """What a tensor may be to another one, by all steps between the two."""
+
+    ITSELF = 0
+    OF_MORE_DIMENSIONS = 1  # a view, but not to be mixed up: a launch compares the shapes, too
+    A_VIEW = 2
+
+
+# A tensor, and what the other one is to it.
+_Origin = tuple[Any, _Is]
 
 
 def handed_on(graph: Any, tensor: Any, loops_run: bool = False) -> list[Any]:
@@ -56,7 +68,9 @@ def may_be_others(graph: Any, places: Iterable[int]) -> list[tuple[int, list[int
         output = graph.outputs[place]
         others = {each.name for each in handed_on(graph, output) if each.name in known}
         if others and tf_internals.has_a_place(output.dtype):
-            if any(is_view and each.name in others for each, is_view in _origins(graph, output, False, views=True)):
+            if any(
+                is_ is _Is.A_VIEW and each.name in others for each, is_ in _origins(graph, output, False, views=True)
+            ):
                 if output.shape.rank == 0:
                     continue  # each sum of a scalar is a view of it: a new object, as README says
                 raise Unstageable("hands on a tensor, or a view of it, as a condition or loop has it")
@@ -66,12 +80,12 @@ def may_be_others(graph: Any, places: Iterable[int]) -> list[tuple[int, list[int
 
 def _origins(graph: Any, tensor: Any, loops_run: bool, *, views: bool) -> list[_Origin]:
     """All tensors that a tensor may be, or be a view of if `views` are wanted, once each way."""
-    found: dict[tuple[str, bool], _Origin] = {}
-    left = [(tensor, False)]
+    found: dict[tuple[str, _Is], _Origin] = {}
+    left = [(tensor, _Is.ITSELF)]
     while left:
-        each, is_view = left.pop()
-        for origin, is_view_here in _steps(graph, each, loops_run, views=views):
-            new = origin, is_view or is_view_here
+        each, is_ = left.pop()
+        for origin, is_here in _steps(graph, each, loops_run, views=views):
+            new = origin, max(is_, is_here)
             if (origin.name, new[1]) not in found:
                 found[origin.name, new[1]] = new
                 left.append(new)
@@ -83,15 +97,17 @@ def _steps(graph: Any, tensor: Any, loops_run: bool, *, views: bool) -> Iterator
     tensor = _behind_names(tensor)
     operation = tensor.op
     if operation.type == "Select":
-        yield from ((each, False) for each in operation.inputs[1:])
+        yield from ((each, _Is.ITSELF) for each in operation.inputs[1:])
         return
     if operation.type == "IdentityN":  # what has a gradient of its own
         if views:
-            yield operation.inputs[tensor.value_index], True
+            yield operation.inputs[tensor.value_index], _Is.A_VIEW
         return
     if operation.type not in BRANCHES | LOOPS | CALLS:
         if views and operation.type not in _NEW:
-            yield from ((each, True) for each in operation.inputs if _is_as_large(each, tensor))
+            for each in operation.inputs:
+                if _may_share_memory(each, tensor):
+                    yield each, _Is.OF_MORE_DIMENSIONS if _has_more_dimensions(tensor, each) else _Is.A_VIEW
         return
     inners, inputs, place = [], operation.inputs, tensor.value_index
     if operation.type in BRANCHES:
@@ -100,15 +116,21 @@ def _steps(graph: Any, tensor: Any, loops_run: bool, *, views: bool) -> Iterator
         inners = [tf_internals.called(graph, operation, "body")]
     elif tf_internals.calls_control_flow(operation):
         inners = [tf_internals.called(graph, operation, "f")]
-    if operation.type in LOOPS and not loops_run:
-        yield inputs[place], False
+    is_loop = operation.type in LOOPS
+    if is_loop and not loops_run:
+        yield inputs[place], _Is.ITSELF
     for inner in inners:
-        end = inner.outputs[place]
-        parameters = {parameter.name: outer for outer, parameter in zip(inputs, inner.inputs, strict=False)}
-        for each, is_view in [(end, False), *_origins(inner, end, loops_run, views=views)]:
-            name = _behind_names(each).name
-            if name in parameters:
-                yield parameters[name], is_view
+        parameters = {parameter.name: index for index, parameter in enumerate(inner.inputs)}
+        found, left = set(), [(place, _Is.ITSELF)]
+        while left:
+            place, is_ = left.pop()
+            end = inner.outputs[place]
+            for each, is_here in [(end, _Is.ITSELF), *_origins(inner, end, loops_run, views=views)]:
+                new = parameters.get(_behind_names(each).name), max(is_, is_here)
+                if new[0] is not None and new not in found:
+                    found.add(new)
+                    yield inputs[new[0]], new[1]
+                    left += [new] if is_loop else []  # the iteration before may have exchanged them
 
 
 def _behind_names(tensor: Any) -> Any:
@@ -118,7 +140,13 @@ def _behind_names(tensor: Any) -> Any:
     return tensor
 
 
-def _is_as_large(x: Any, y: Any) -> bool:
-    """Whether two tensors may have the same memory, as far as their types tell."""
+def _may_share_memory(x: Any, y: Any) -> bool:
+    """Whether two tensors may be one place in memory, as far as their types tell."""
     sizes = {each.shape.num_elements() for each in (x, y)} - {None}
     return x.dtype == y.dtype and len(sizes) < 2
+
+
+def _has_more_dimensions(result: Any, given: Any) -> bool:
+    if result.shape.rank is None or given.shape.rank is None:
+        return result.op.type in _ADD_A_DIMENSION
+    return bool(result.shape.rank > given.shape.rank)

@@ -60,7 +60,17 @@ VIEWS = [
     "tf.tile(x, [1])",
     "tf.debugging.check_numerics(x, 'odd')",
 ]
-NEW = ["x * 1.0", "tf.nn.relu(x)", "tf.nn.silu(x)", "tf.clip_by_value(x, 0.0, 9.0)", "tf.linalg.matvec(tf.eye(2), x)"]
+NEW = [
+    "x * 1.0",
+    "tf.nn.relu(x)",
+    "tf.nn.silu(x)",
+    "tf.clip_by_value(x, 0.0, 9.0)",
+    "tf.linalg.matvec(tf.eye(2), x)",
+    "tf.concat([x, y[:0]], 0)",
+    "x[None]",
+    "tf.expand_dims(x, 0)",
+    "tf.stack([[x]])",
+]
 CHOICES = {
     "returned": "z = x\n    if c <= 0: z = {what}\n    return z, y * 2",
     "carried by a loop": "z = x\n    for i in tf.range(tf.cast(tf.abs(c) - 1., tf.int32)): z = {what}\n    return z, y * 2",
@@ -98,4 +108,38 @@ def test_of_two_views_the_one_that_is_chosen_is_handed_on() -> None:
     )
     assert run.sites["pick"].reason.startswith(
         "must run eagerly too often (of two tensors that are one place in memory"
+    )
+
+
+def test_a_view_is_told_in_whichever_iteration_it_is_made() -> None:
+    same(
+        """
+        def pick(x, y, c):
+            for i in tf.range(c):
+                x, y = y, tf.identity(x)
+            return x, y * 2
+        def main():
+            for c in (0, 1, 2, 3, 4, 1, 0):
+                x, y = tf.ones([2]) * 3, tf.ones([2]) * 4
+                found, _ = pick(x, y, tf.constant(c))
+                show(found, found is x, found is y)
+        """,
+        pick="eager",
+    )
+
+
+def test_what_a_loop_passes_round_is_itself() -> None:
+    same(
+        """
+        def pick(x, y, z, c):
+            for i in tf.range(c):
+                x, y, z = y, z, x
+            return x, y, z
+        def main():
+            for c in (0, 1, 2, 3, 4, 5):
+                given = [tf.ones([2]) * k for k in range(3)]
+                found = pick(*given, tf.constant(c))
+                show(found, [[a is b for b in given] for a in found])
+        """,
+        pick="graph",
     )
