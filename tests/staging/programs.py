@@ -145,7 +145,7 @@ def staging_after(calls: int | None) -> Iterator[None]:
 
 def _seed() -> None:
     if "keras" in sys.modules:
-        sys.modules["keras"].utils.clear_session()
+        sys.modules["keras"].utils.clear_session(free_memory=False)  # collecting garbage takes longest of all
     random.seed(7)
     np.random.seed(7)
     tf.random.set_seed(7)
