@@ -6,6 +6,7 @@ The loops here would run for hours if a signal had to wait for their end.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import signal
 import sys
 import textwrap
@@ -53,6 +54,7 @@ def send(number):
 
 @pytest.fixture(autouse=True)
 def no_hour_passes() -> Iterator[None]:
+    gc.collect()  # what a handler raises while graphs of other tests are freed is lost
     faulthandler.dump_traceback_later(240, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
