@@ -20,7 +20,7 @@ from autoimport.operators.numbers import _PLAIN_DTYPES, DTYPES, Number
 from autoimport.operators.numpy_values import NumpyValue
 from autoimport.operators.recipes import Recipe, Sealed, sealed
 
-# The name of what reads an item that is there: it cannot fail.
+# The name of what reads items that are there: it cannot fail.
 SURE_ITEM = "autoimport_sure_item"
 
 
@@ -225,7 +225,7 @@ class TensorList:
         """The items as the rows of a tensor, where they are numbers or tensors of one shape; else None."""
         leaf = self.structure
         is_plain = isinstance(leaf, Leaf) and type(leaf.kind) is not Recipe and leaf.shape.is_fully_defined()
-        return self._columns()[0] if is_plain else None
+        return self.columns()[0] if is_plain else None
 
     def permuted(self, order: Any) -> TensorList:
         """The items at the places that the index tensor `order` tells."""
@@ -236,7 +236,7 @@ class TensorList:
         return self.with_state(
             [
                 made(tensor=tf.gather(column, order), element_shape=_shape(leaf))
-                for leaf, column in zip(leaves, self._columns(), strict=True)
+                for leaf, column in zip(leaves, self.columns(), strict=True)
             ]
         )
 
@@ -255,9 +255,14 @@ class TensorList:
         """A list for the same items that has none."""
         return self.with_state([_empty(leaf) for leaf in tf.nest.flatten(self.structure)])
 
-    def _columns(self) -> list[Any]:
+    def columns(self) -> list[Any]:
+        """A tensor a leaf: its values as rows where all have one shape, else the tensor list that holds them."""
         return [
-            tf.raw_ops.TensorListStack(input_handle=handle, element_shape=_shape(leaf), element_dtype=leaf.dtype)
+            tf.raw_ops.TensorListStack(
+                input_handle=handle, element_shape=_shape(leaf), element_dtype=leaf.dtype, name=SURE_ITEM
+            )
+            if leaf.shape.is_fully_defined()
+            else handle
             for leaf, handle in zip(tf.nest.flatten(self.structure), self.handles, strict=True)
         ]
 

@@ -145,13 +145,13 @@ class ResultPlan:
         return lambda old, new: value(old, new) if bool(new[flag]) else other(old, new)
 
     def _list(self, contents: lists.TensorList) -> Build:
-        """A list whose length only the graph knows: its tensor lists come out whole, and are taken apart in Python."""
-        handles = [self._output(handle) for handle in contents.handles]
+        """A list whose length only the graph knows: its columns come out, and are taken apart in Python."""
+        columns = [self._output(column) for column in contents.columns()]
         structure = contents.structure
         cls: Any = tuple if isinstance(contents, lists.TensorTuple) else list
 
         def build(old: Sequence[Any], new: Sequence[Any]) -> Any:
-            return cls(_items([new[handle] for handle in handles], structure))
+            return cls(_items([new[column] for column in columns], structure))
 
         return build
 
@@ -214,15 +214,21 @@ class ResultPlan:
         return lambda old, new: objects.rebuild(cls, [(name, build(old, new)) for name, build in attributes])
 
 
-def _items(handles: list[Any], structure: Any) -> list[Any]:
+def _items(columns: list[Any], structure: Any) -> list[Any]:
     """The items of a list whose length is known now."""
-    length = int(tf.raw_ops.TensorListLength(input_handle=handles[0])) if handles else 0
+    length = _length(columns[0]) if columns else 0
     if not length:
         return []
     leaves = tf.nest.flatten(structure)
-    columns = [_column(handle, leaf, length) for handle, leaf in zip(handles, leaves, strict=True)]
-    rows = [tf.nest.pack_sequence_as(structure, list(parts)) for parts in zip(*columns, strict=True)]
+    values = [_values(column, leaf, length) for column, leaf in zip(columns, leaves, strict=True)]
+    rows = [tf.nest.pack_sequence_as(structure, list(parts)) for parts in zip(*values, strict=True)]
     return list(map(_opened, rows)) if any(leaf.inner is not None for leaf in leaves) else rows
+
+
+def _length(column: Any) -> int:
+    if column.dtype != tf.variant:
+        return int(column.shape[0])
+    return int(tf.raw_ops.TensorListLength(input_handle=column))
 
 
 class _Inner:
@@ -243,18 +249,22 @@ def _opened(item: Any) -> Any:
     return type(item)(map(_opened, item)) if type(item) in {list, tuple} else item
 
 
-def _column(handle: Any, leaf: Any, length: int) -> list[Any]:
-    """What a tensor list holds, all at once where its items are of one shape."""
-    get = functools.partial(tf.raw_ops.TensorListGetItem, input_handle=handle, element_dtype=leaf.dtype)
-    if not leaf.shape.is_fully_defined():
-        column = [get(index=index, element_shape=-1) for index in range(length)]
-        if leaf.inner is not None:
-            return [_Inner(_items(leaf.handles(part), leaf.inner)) for part in column]
-        return column if leaf.kind is None else [leaf.kind(part.numpy()) for part in column]
-    rows = tf.raw_ops.TensorListStack(
-        input_handle=handle, element_shape=leaf.shape.as_list(), element_dtype=leaf.dtype, num_elements=length
-    )
-    return list(tf.unstack(rows, num=length)) if leaf.kind is None else [leaf.kind(part) for part in rows.numpy()]
+def _values(column: Any, leaf: Any, length: int) -> list[Any]:
+    """What a column holds, all at once where the values are of one shape."""
+    if leaf.shape.is_fully_defined():
+        if column.dtype == tf.variant:  # of a list in a list
+            column = tf.raw_ops.TensorListStack(
+                input_handle=column,
+                element_shape=leaf.shape.as_list(),
+                element_dtype=leaf.dtype,
+                num_elements=length,
+            )
+        return list(tf.unstack(column)) if leaf.kind is None else [leaf.kind(value) for value in column.numpy()]
+    get = functools.partial(tf.raw_ops.TensorListGetItem, input_handle=column, element_dtype=leaf.dtype)
+    values = [get(index=index, element_shape=-1) for index in range(length)]
+    if leaf.inner is not None:
+        return [_Inner(_items(leaf.handles(value), leaf.inner)) for value in values]
+    return values if leaf.kind is None else [leaf.kind(value.numpy()) for value in values]
 
 
 class _Shared:

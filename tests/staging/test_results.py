@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import tensorflow as tf
 
 from tests.staging.programs import same
 
@@ -374,3 +375,23 @@ def test_one_object_at_two_places_is_one(made: str) -> None:
         """,
         f="graph",
     )
+
+
+def test_a_list_that_grows_under_a_condition_needs_no_operation_behind_the_launch() -> None:
+    ours = same(
+        """
+        def f(xs):
+            found, places, none = [], [], []
+            for i, x in enumerate(xs):
+                if x > 0:
+                    found.append((x, {"twice": 2 * x}))
+                    places.append(i)
+                if x > 100: none.append(x)
+            return found, places, none
+        def main():
+            for k in range(5): show(f(tf.constant([1., -2., 3., float(k)])))
+        """,
+        f="graph",
+    )
+    (specialisation,) = ours.sites["f"].mind._specialisations
+    assert all(output.dtype != tf.variant for output in specialisation.function.outputs)
