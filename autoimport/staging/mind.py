@@ -15,37 +15,19 @@ import time
 import types
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
 from autoimport import config
 from autoimport.convert.facts import FunctionFacts
-from autoimport.operators.errors import MakesVariables, TooLarge, Unstageable
+from autoimport.operators.errors import MakesVariables
 from autoimport.staging import handlers, learned, policy, registry, sampling, tf_internals, trust, verify
+from autoimport.staging.failure import Failure
 from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
 from autoimport.staging.sources import Changing
 from autoimport.staging.trace import NeedsHost, Trace, lock
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a trace was given up, and on which line of the person's file."""
-
-    reason: str
-    line: int | None
-    work: int = 0
-    is_too_large: bool = False
-
-    @classmethod
-    def of(cls, error: BaseException, file: str, work: int) -> Failure:
-        """What an exception that ended a trace says, after so many operations."""
-        if isinstance(error, Unstageable):
-            return cls(error.reason, error.line or _line_in(error, file), work, isinstance(error, TooLarge))
-        return cls(f"{type(error).__name__}: {error}", _line_in(error, file), work)
-
 
 # Calls of a function without tensors that are looked at: the second, and one of the last before it counts as Python.
 _LOOKED_AT = (2, PYTHON_AFTER - 1)
@@ -462,13 +444,3 @@ def _encloses(outer: FunctionFacts, inner: FunctionFacts) -> bool:
 
 def _span(facts: FunctionFacts) -> tuple[int, int]:
     return facts.line, facts.end_line
-
-
-def _line_in(error: BaseException, file: str) -> int | None:
-    """The innermost line of `file` in an error's traceback."""
-    line, traceback = None, error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == file:
-            line = traceback.tb_lineno
-        traceback = traceback.tb_next
-    return line
