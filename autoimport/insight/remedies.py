@@ -32,7 +32,7 @@ _REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     (r"new graph too often", "pass what changes at every call as a tensor, or keep it in a tf.Variable."),
     (r"class definition|\bimport", "move the definition or the import to the top of the module."),
-    (r"effects are unknown", "make that call outside, and pass its result as an argument."),
+    (r"effects are unknown|only a launch knows", "make that call outside, and pass its result as an argument."),
 )
 
 

@@ -220,7 +220,7 @@ class Later(Outranking):
         return _is_changeable(self.example)
 
     def _value_needed(self, *_: Any) -> NoReturn:
-        refuse(f"needs a {type(self.example).__name__} that numpy makes after the launch", _NOT_SHOWN)
+        refuse(f"needs the {type(self.example).__name__} that numpy makes after the launch", _NOT_SHOWN)
 
     __setitem__ = __delitem__ = __contains__ = __index__ = __array__ = _value_needed
     __str__ = __repr__ = __format__ = __bool__ = __int__ = __float__ = __len__ = __iter__ = __hash__ = _value_needed

@@ -161,6 +161,7 @@ def test_function_of_a_module_that_was_not_converted_is_called_plain_python(
 
 def test_reasons_of_staging_have_remedies() -> None:
     assert remedy_for("calls perf_counter, whose effects are unknown") is not None
+    assert remedy_for("needs a value that only a launch knows (TypeError: no 'Host')") is not None
     assert remedy_for("needs a new graph too often: rate was 0.1 and is 0.2") is not None
 
 
