@@ -1,4 +1,7 @@
-"""The public face: names of the package, each resolved on first use, so that importing it costs next to nothing."""
+"""The public face: names of the package, each resolved on first use, so that importing it costs next to nothing.
+
+PYTEST_DONT_REWRITE: where autoimport runs pytest, pytest would warn that it can no more rewrite its plugin autoimport.
+"""
 
 from __future__ import annotations
 

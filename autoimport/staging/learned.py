@@ -2,7 +2,8 @@
 
 In: the verdicts of a run, at its end. Out: a lesson for each site, which the site's mind takes at its first call. A
 lesson only says when to try what: a call runs as a graph under the same guards as without it, so a wrong one costs
-time. One that says "eager" is forgotten after some runs, and all are when anything that they depend on is another.
+time. One that says "eager" is forgotten after some runs, or when any module of the program is another, since the
+reason may stand in a function that is called; all are when settings or versions are.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from autoimport import config
 from autoimport.staging import registry
 
 # Raised whenever a lesson has other fields, or staging can do a good deal more.
-_FORMAT = 2
+_FORMAT = 3
 # A verdict "eager" is tried again after it was believed for so many runs.
 TRIED_AGAIN_AFTER = 8
 # How many programs a module remembers, the last ones: one library module does different things in each.
@@ -48,8 +49,10 @@ class Lesson:
     age: int = 0
 
 
-# By the key of a module, then the index of a site, what the cache had when it was asked.
-_known: dict[str, dict[int, Lesson]] = {}
+# By the key of a module, what the cache had when it was asked: lessons by the index of a site, and the modules of the
+# program, the key of each by its file.
+_Held = tuple[dict[int, Lesson], dict[str, str]]
+_known: dict[str, _Held] = {}
 
 
 def lesson_of(site: registry.Site) -> Lesson | None:
@@ -59,9 +62,13 @@ def lesson_of(site: registry.Site) -> Lesson | None:
 
 
 def _lessons(key: str) -> dict[int, Lesson]:
+    """Those of a module that the modules loaded so far do not make doubtful."""
     if key not in _known:
         _known[key] = _valid(_entry(key).get(_program()))
-    return _known[key]
+    lessons, modules = _known[key]
+    if all(modules.get(module.file) == module.key for module in list(registry.modules.values())):
+        return lessons
+    return {index: lesson for index, lesson in lessons.items() if lesson.is_graph}
 
 
 def _entry(key: str) -> dict[str, Any]:
@@ -72,19 +79,22 @@ def _entry(key: str) -> dict[str, Any]:
     return entry if isinstance(entry, dict) else {}
 
 
-def _valid(held: Any) -> dict[int, Lesson]:
-    """The lessons of an entry, if they were learned in circumstances like these."""
+def _valid(held: Any) -> _Held:
+    """What an entry holds, if it was learned in circumstances like these."""
     try:
-        circumstances, facts = held
-        return {index: Lesson(*fields) for index, fields in facts.items()} if circumstances == _circumstances() else {}
+        circumstances, facts, modules = held
+        if circumstances == _circumstances():
+            return {index: Lesson(*fields) for index, fields in facts.items()}, dict(modules)
     except (TypeError, ValueError, AttributeError):
-        return {}
+        pass
+    return {}, {}
 
 
 def _circumstances() -> tuple[Any, ...]:
     options = config.current()
     versions = [getattr(sys.modules.get(name), "__version__", "") for name in ("autoimport", "tensorflow")]
-    return _FORMAT, *versions, options.fidelity, options.pure, options.effectful
+    chosen = options.packages, options.exclude, options.pure, options.effectful
+    return _FORMAT, *versions, options.fidelity, *chosen
 
 
 @functools.cache
@@ -97,6 +107,7 @@ def keep_all() -> None:
     options = config.current()
     if registry.cache is None or not options.learn or options.stage_after is not None:
         return
+    loaded = {module.file: key for key, module in list(registry.modules.items())}
     for key, module in list(registry.modules.items()):
         minds = [(site.index, site.mind) for site in module.known_sites() if site.mind is not None]
         if not minds:
@@ -105,10 +116,11 @@ def keep_all() -> None:
         lessons = dict(before)
         for index, mind in minds:
             mind.teach(lessons, index)
-        if lessons != before:
+        modules = _known[key][1] | loaded
+        if (lessons, modules) != (before, _known[key][1]):
             others = [(program, held) for program, held in _entry(key).items() if program != _program()]
             facts = {index: astuple(lesson) for index, lesson in lessons.items()}
-            registry.cache[1](key, dict([*others[1 - _PROGRAMS :], (_program(), (_circumstances(), facts))]))
+            registry.cache[1](key, dict([*others[1 - _PROGRAMS :], (_program(), (_circumstances(), facts, modules))]))
 
 
 def one_run_older(lesson: Lesson) -> Lesson:

@@ -1,5 +1,7 @@
 """`pytest -p autoimport`, and the ini option: runs of pytest in processes of their own."""
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,15 @@ def test_a_bad_setting_ends_the_run_with_one_line(project):
     result = project.runpytest_subprocess("-p", "autoimport")
     result.stderr.fnmatch_lines(["ERROR: autoimport: *not/a/name*"])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_pytest_is_a_program_like_others(project):
+    project.makepyfile(test_mine="import mine\ndef test_it():\n    assert mine.f(1) == 1\n")
+
+    def shown(*before):
+        result = project.run(sys.executable, "-W", "error", *before, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+        return result.ret, [re.sub(r"in \d.*s", "", line) for line in result.outlines]
+
+    plain = shown()
+    assert plain[0] == 0
+    assert shown("-m", "autoimport") == plain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import os
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from autoimport import hook
+from autoimport import config, hook
 from autoimport.staging import learned, registry
 from tests.staging import programs
 from tests.staging.programs import Run, staging_after
@@ -165,6 +166,52 @@ def test_a_verdict_eager_is_tried_again_after_some_runs(
     assert again().sites["step"].graph_calls == 39
 
 
+WITH_A_HELPER = f"""
+from autoimport.staging import registry
+for name, key in HELPERS.items():
+    registry.register_module(key, name, name + ".py", (), lambda: None, cached=False, convert_ms=0.0)
+{CHANGEABLE}
+"""
+
+
+@pytest.mark.parametrize(
+    ("helpers", "tries"),
+    [
+        ({"a": "1"}, [0, 0, 0]),
+        ({}, [0, 0, 0]),
+        ({"a": "2"}, [1, 1, 1]),
+        ({"a": "1", "b": "9"}, [1, 0, 0]),
+    ],
+    ids=["as it was", "not loaded", "changed to and fro", "now and then one more"],
+)
+def test_a_verdict_eager_is_not_believed_if_another_module_has_changed(
+    helpers: dict[str, str], tries: list[int], cached: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtins.is_noisy", True, raising=False)
+    monkeypatch.setattr("builtins.HELPERS", {"a": "1"}, raising=False)
+    again = runs_of(WITH_A_HELPER, monkeypatch)
+    assert again().sites["step"].traces == 1
+    found = []
+    for now in (helpers, {"a": "1"}, helpers):
+        monkeypatch.setattr("builtins.HELPERS", now)
+        found.append(again().sites["step"].traces)
+    assert found == tries
+
+
+def test_what_was_learned_with_other_packages_is_not_believed(
+    cached: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtins.is_noisy", True, raising=False)
+    again = runs_of(CHANGEABLE, monkeypatch)
+    before = config.current()
+    try:
+        for exclude, traces in (((), 1), ((), 0), (("helper",), 1), ((), 1)):
+            config.use(dataclasses.replace(before, exclude=exclude))
+            assert again().sites["step"].traces == traces
+    finally:
+        config.use(before)
+
+
 def test_what_was_not_called_is_remembered(cached: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     again = runs_of(STEP.replace("range(40)", "range(CALLS)"), monkeypatch)
     monkeypatch.setattr("builtins.CALLS", 40, raising=False)
@@ -180,9 +227,9 @@ def test_what_was_not_called_is_remembered(cached: dict[str, Any], monkeypatch: 
     "spoil",
     [
         lambda entry: {"elsewhere.py": next(iter(entry.values()))},
-        lambda entry: {program: (("another version", *now), held) for program, (now, held) in entry.items()},
-        lambda entry: {program: (now, {0: ("fields",) * 20}) for program, (now, held) in entry.items()},
-        lambda entry: {program: (now, 7) for program, (now, held) in entry.items()},
+        lambda entry: {program: (("another version", *now), *held) for program, (now, *held) in entry.items()},
+        lambda entry: {program: (now, {0: ("fields",) * 20}, {}) for program, (now, *held) in entry.items()},
+        lambda entry: {program: (now, 7) for program, (now, *held) in entry.items()},
         lambda entry: dict.fromkeys(entry, b"damaged"),
         lambda entry: [entry],
     ],
