@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators import copies
-from autoimport.operators.lists import TensorList
+from autoimport.operators.lists import ITEMS, TensorList
 
 
 def known_length(handle: Any, start: Any) -> int | None:
@@ -37,7 +37,7 @@ def plain_list(items: TensorList, length: int) -> list[Any] | None:
             element_dtype=leaf.dtype,
             num_elements=length,
         )
-        column = tf.unstack(stacked, num=length)
+        column = tf.unstack(stacked, num=length, name=ITEMS)
         columns.append([leaf.from_tensor(tensor) for tensor in column])
     rows = zip(*columns, strict=True)
     return copies.made_plain([tf.nest.pack_sequence_as(items.structure, list(row)) for row in rows])

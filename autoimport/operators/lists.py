@@ -22,6 +22,8 @@ from autoimport.operators.recipes import Recipe, Sealed, sealed
 
 # The name of what reads items that are there: it cannot fail.
 SURE_ITEM = "autoimport_sure_item"
+# The name of what takes a list apart: in eager code the items are the very tensors that were put into it.
+ITEMS = "autoimport_items"
 
 
 @dataclass(frozen=True)

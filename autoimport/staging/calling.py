@@ -112,10 +112,10 @@ class Caller:
         self.array_reads = array_reads.Reads()
         self._tapes: dict[int, gradients.Opened] = {}
 
-    def enters(self, manager: Any) -> None:
-        """A context manager of a library is about to be entered."""
-        if isinstance(manager, tf.GradientTape):
-            self._tapes[id(manager)] = gradients.Opened(manager)
+    def opened(self, tape: Any) -> gradients.Opened:
+        """What to enter in the place of a tape."""
+        self._tapes[id(tape)] = opened = gradients.Opened(tape)
+        return opened
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of `fn(*args, **kwargs)`; raises Unstageable where its effects are unknown."""

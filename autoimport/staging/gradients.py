@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from autoimport.operators.errors import Unstageable
+from autoimport.operators.lists import ITEMS
 from autoimport.operators.loop_bodies import SURE
 from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.observer import Observer
@@ -32,6 +33,7 @@ NOWHERE: Reach = (0, 0)
 _Place = tuple[int, str]
 Chosen = dict[_Place, bool]
 
+_READ_ITEMS = frozenset({"TensorListGetItem", "TensorListPopBack"})
 # As many are looked at on all ways.
 _MOST_CONDITIONS = 4
 
@@ -44,12 +46,20 @@ def may_be_none(graph: Any, sources: Sequence[Any], targets: Sequence[Any], sinc
 
 
 class Opened:
-    """Where a tape has been opened that a trace has made: it sees operations from there on."""
+    """A tape that a trace has made, where it is opened and closed: it sees the operations between the two."""
 
     def __init__(self, tape: Any) -> None:
         self.tape = tape
         self.graph = tf.compat.v1.get_default_graph()
         self.since = tf_internals.size_of(self.graph)
+        self.until: int | None = None
+
+    def __enter__(self) -> Any:
+        return self.tape.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self.tape.__exit__(*error)
+        self.until = tf_internals.size_of(self.graph)
 
 
 def require_tensors(*given: Any) -> None:
@@ -83,8 +93,11 @@ def as_eager(
     if not targets:
         return result
     graph = targets[0].graph
-    since = opened.since if opened is not None and opened.graph is graph else 0
     all_sources = tf.nest.flatten(sources)
+    since, until = 0, None
+    if opened is not None and opened.graph is graph:
+        since, until = opened.since, opened.until
+    _require_seen(graph, all_sources, targets, until)
     _require_one_name(graph, all_sources, targets, since)
     if not taken or not _branches_or_loops(graph):
         return result
@@ -97,6 +110,20 @@ def as_eager(
             if not reached >> bit & 1:
                 gradients[index] = None  # a graph has zeros, since the branch or loop also made something of it
     return tf.nest.pack_sequence_as(result, gradients)
+
+
+def _require_seen(graph: Any, sources: Sequence[Any], targets: Sequence[Any], until: int | None) -> None:
+    """Give up where what is read from a list, or chosen, is another tensor here than the one that the tape has seen.
+
+    Args:
+      until: how many operations there were when the tape was closed; None if it is open.
+    """
+    unseen = set() if until is None else {operation.name for operation in graph.get_operations()[until:]}
+    here = [each for each in sources if isinstance(each, tf_internals.SymbolicTensor) and each.graph is graph]
+    if any(each.op.name in unseen for each in [*here, *targets]):
+        raise Unstageable("takes a gradient of, or for, a tensor that is read or chosen after the tape was closed")
+    if any(each.op.type in _READ_ITEMS or ITEMS in each.op.name for each in here):
+        raise Unstageable("takes a gradient for an item of a list of symbolic length, or of a TensorArray")
 
 
 def _require_one_name(graph: Any, sources: Sequence[Any], targets: Sequence[Any], since: int) -> None:

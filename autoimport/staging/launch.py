@@ -84,6 +84,7 @@ class Specialisation:
       prints: something is printed after each launch. is_long: a launch may take long; signals are to be honoured.
       is_for_tapes: it was traced under a tape, and checks that it has the gradients that eager code would have.
       selects_floats: it was not, and some gradients are zeros where eager code has None.
+      has_items: items of lists of symbolic length are in the result: a tape knows them together, not one by one.
       may_be_others: outputs that may be arguments or other outputs themselves in eager code, by their places.
       failed: number of the guard that failed last. bailed: why a call went back to eager last; None for a seed that
         came again, which says nothing of the next calls.
@@ -111,6 +112,7 @@ class Specialisation:
     is_long: bool
     is_for_tapes: bool
     selects_floats: bool
+    has_items: bool
     may_be_others: list[tuple[int, list[int]]]
     failed: int = -1
     bailed: str | None = None
@@ -165,6 +167,8 @@ class Specialisation:
         if tf_internals.recording():
             if self._is_chained:
                 return self._eager("a gradient tape is open around it, and its results depend on one another")
+            if self.has_items:
+                return self._eager("a gradient tape is open around it, and items of lists of symbolic length leave it")
             if self._hands_on:
                 return self._eager("a gradient tape is open around it, and a result may be an argument itself")
             if not self.is_for_tapes and self._is_unsure:
@@ -204,8 +208,9 @@ class Specialisation:
         self.launches.count += 1
         if self.may_be_others:
             known = [*inputs, *outputs]
-            for place, others in self.may_be_others:
-                outputs[place] = tf_internals.itself(outputs[place], [known[each] for each in others])
+            for place, others in 2 * self.may_be_others:  # twice: one choice may be made of another
+                known[len(inputs) + place] = tf_internals.itself(known[len(inputs) + place], [known[i] for i in others])
+            outputs = known[len(inputs) :]
         if self.loops:
             outputs = self._without_iterations(outputs)
         if self.slots:

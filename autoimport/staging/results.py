@@ -24,7 +24,7 @@ from autoimport.operators.numpy_values import Later, NumpyValue
 from autoimport.operators.streams import Each
 from autoimport.operators.text import Text, Verbatim
 from autoimport.operators.undefined import MaybeNone, MaybeUndefined
-from autoimport.staging import objects, trust
+from autoimport.staging import gradients, objects, tf_internals, trust
 from autoimport.staging.arrays import Array
 from autoimport.staging.guarding import SCALARS
 from autoimport.staging.host import Host
@@ -43,6 +43,7 @@ class ResultPlan:
       expressions: old objects, arguments and host values in the result, in the check function's words, which returns
         their values behind the graph's inputs.
       whole: the places of those that the program gets as they are.
+      has_items: what was put into a list of symbolic length is in the result, with tensors that may have gradients.
       slots: how many places the builds need behind the outputs, for objects that are at several places of the result.
     """
 
@@ -51,6 +52,7 @@ class ResultPlan:
         self.tensors: list[Any] = []
         self.whole: set[int] = set()
         self.expressions: list[str] = []
+        self.has_items = False
         self.slots = 0
         self._fresh: dict[int, _Shared] = {}
         self._copies: set[int] = set()
@@ -126,6 +128,8 @@ class ResultPlan:
     def _tensor(self, tensor: Any) -> Build:
         index = self._output(tensor)
         self.whole.add(index)
+        is_symbolic = isinstance(tensor, tf_internals.SymbolicTensor)
+        self.has_items |= is_symbolic and lists.ITEMS in tensor.op.name and gradients.carries(tensor.dtype)
         return lambda old, new: new[index]
 
     def _number(self, number: Number) -> Build:
@@ -148,6 +152,10 @@ class ResultPlan:
         """A list whose length only the graph knows: its columns come out, and are taken apart in Python."""
         columns = [self._output(column) for column in contents.columns()]
         structure = contents.structure
+        self.has_items |= any(
+            leaf.kind is None and (leaf.inner is not None or gradients.carries(leaf.dtype))
+            for leaf in tf.nest.flatten(structure)
+        )
         cls: Any = tuple if isinstance(contents, lists.TensorTuple) else list
 
         def build(old: Sequence[Any], new: Sequence[Any]) -> Any:

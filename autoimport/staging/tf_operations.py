@@ -210,7 +210,7 @@ def _in_order(kind: str, inputs: list[Any], attributes: Any) -> tuple[list[Any],
     The kernel begins with the first term whose memory it may reuse. In eager mode that is none, since Python holds all.
     Where a thread runs a graph by itself no attribute forbids it; but the sum of the first two is always reused.
     """
-    if kind != "AddN" or len(inputs) < 3:
+    if kind != "AddN" or len(inputs) < 3 or inputs[0].dtype == tf.variant:  # lists of sums, not sums
         return inputs, attributes
     first, second = inputs[:2]
     # To a sum of the first terms the kernel adds sums of eight, for some numbers other ones with one term less.

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autoimport.operators import heap, observer, text
+from autoimport.operators import heap, lists, observer, text
 from autoimport.operators.errors import MakesVariables, TooLarge, Unstageable
 from autoimport.operators.numbers import Outranking
 from autoimport.staging import (
@@ -169,6 +169,8 @@ class Trace(observer.Observer):
             self._made_here(obj, "changes and then reads")
         if self.log.touches(obj):
             tail = self.log.tail(obj)
+            if lists.is_unknown(tail):
+                raise Unstageable("reads an item of a list, to which conditions or loops append")
             if isinstance(obj, list) and type(key) is int and key < 0 and not tail:
                 key = self._mutations.position(obj, key)
             if type(key) is int and -len(tail) <= key < 0:
@@ -337,7 +339,8 @@ class Trace(observer.Observer):
             raise Unstageable(f"enters a {cls.__name__} that was made outside this function")
         if cls is tf.name_scope:
             return tf_internals.name_scope(manager)
-        self._caller.enters(manager)
+        if isinstance(manager, tf.GradientTape):
+            return self._caller.opened(manager)
         if trust.is_library(cls.__module__) or (cls.__module__ == "contextlib" and cls.__name__ == "nullcontext"):
             return manager
         if all(
@@ -508,6 +511,7 @@ class Trace(observer.Observer):
             is_long=is_long,
             is_for_tapes=self._is_for_tapes,
             selects_floats=self._selects_floats,
+            has_items=plan.has_items,
             may_be_others=handed_on.may_be_others(function.graph, plan.whole),
         )
 

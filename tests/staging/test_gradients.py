@@ -683,3 +683,86 @@ def main():
     for i in range(5): attempt(f, tf.constant([1., 2.]), a, i * 0.5)
 """
     )
+
+
+ITEMS_OF_LISTS = {
+    "read behind the tape": """
+def step(x, n):
+    with tf.GradientTape() as tape:
+        losses = []
+        for i in tf.range(n):
+            x = tf.tanh(x * w)
+            losses.append(tf.reduce_mean(x * x))
+    return tape.gradient(losses[-1], w)
+""",
+    "chosen behind the tape": """
+def step(x, n):
+    with tf.GradientTape() as tape:
+        low, high = tf.reduce_sum(x * w), tf.reduce_mean(x * w * w)
+    return tape.gradient(low if n > 2 else high, w)
+""",
+    "taken by": """
+def step(x, n):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        states = [x * w]
+        for i in tf.range(n): states.append(tf.tanh(states[-1] * w) + tf.sin(states[-1]))
+        loss = tf.reduce_sum(states[-1])
+        first = states[0]
+    return tape.gradient(loss, first)
+""",
+    "known in number": """
+def step(x, n):
+    states = []
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        for i in tf.range(tf.constant(3)):
+            x = tf.tanh(x * w)
+            states.append(x)
+        loss = tf.reduce_sum(x * x)
+    return tape.gradient(loss, states[0])
+""",
+    "read twice in each iteration": """
+def step(x, n):
+    with tf.GradientTape() as tape:
+        states = [x]
+        for i in tf.range(n):
+            states.append(states[-1] * w + states[-1] * 0.5 + states[-1])
+        loss = tf.reduce_sum(states[-1]) + tf.reduce_sum(x * w)
+    return tape.gradient(loss, w)
+""",
+}
+
+
+@pytest.mark.parametrize("step", ITEMS_OF_LISTS.values(), ids=ITEMS_OF_LISTS)
+def test_gradients_of_items_of_lists_are_those_of_the_tensors_that_were_put_into_them(step: str) -> None:
+    run = same(f"""
+w = tf.Variable([1., 2., 3.])
+{step}
+def main():
+    for k in range(8): show(step(tf.constant([1., 2., -1.]) * (k + 1.), tf.constant(k % 4 + 1)))
+""")
+    is_graph = "for i in tf.range(n):" in step and "return tape.gradient(loss, w)" in step
+    assert run.sites["step"].state == ("graph" if is_graph else "eager"), run.sites["step"].reason
+
+
+@pytest.mark.parametrize("count", ["n", "3"])
+def test_items_of_lists_that_leave_a_graph_have_gradients_by_one_another(count: str) -> None:
+    run = same(f"""
+def roll(x, n):
+    states, y = [], x
+    for i in tf.range({count}):
+        y = tf.tanh(y)
+        states.append(y)
+    return states, y
+def main():
+    for k in range(6):
+        x, n = tf.constant([1., float(k)]), tf.constant(k % 3 + 1)
+        roll(x, n)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            states, y = roll(x, n)
+            z = y * y
+        show(tape.gradient(states[-1], states[0]), tape.gradient(z, states[-1]), tape.gradient(z, x))
+""")
+    assert run.sites["roll"].graph_calls > 0  # where no tape is open

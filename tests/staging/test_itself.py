@@ -143,3 +143,20 @@ def test_what_a_loop_passes_round_is_itself() -> None:
         """,
         pick="graph",
     )
+
+
+def test_what_is_chosen_of_what_is_chosen_is_itself() -> None:
+    same(
+        """
+        def pick(a, b, c, k):
+            x = a if tf.reduce_sum(a) > 0 else b
+            z = x if k > 0 else c
+            return z, x, z
+        def main():
+            for k in (1, -1, 1, 2, -1, 3):
+                a, b, c = tf.ones([2]) * k, tf.ones([2]) * 4, tf.ones([2]) * 5
+                found = pick(a, b, c, tf.constant(2 - k))
+                show(found, [[one is other for other in (a, b, c, *found)] for one in found])
+        """,
+        pick="graph",
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.staging.programs import same
 
 
@@ -756,4 +758,26 @@ def test_a_descriptor_that_checks_what_is_stored_is_part_of_the_graph() -> None:
                 if k == 4: Positive.least = 0.07
         """,
         **{"C.f": "graph"},
+    )
+
+
+@pytest.mark.parametrize(
+    "grow",
+    [
+        "if x[0] > 0: items.append(x)",
+        "for i in tf.range(n): items.append(x * 2)",
+        "while n > 0: items.append(x); n -= 1",
+    ],
+)
+def test_the_last_item_of_a_list_that_may_have_grown(grow: str) -> None:
+    same(
+        f"""
+items = [tf.ones(2)]
+def f(x, n):
+    {grow}
+    return items[-1], items[-1] + 1.
+def main():
+    for k in range(8): show(*f(tf.constant([(-1.) ** k, k]), tf.constant(k % 3)), len(items))
+""",
+        f="eager",
     )
