@@ -106,13 +106,14 @@ class ScriptHook:
 
     def __init__(self, program: str, selection: Selection) -> None:
         self.program = program
-        self.path = runner.absolute(program)
+        # Not called `path`, as a loader's file is: our own finder would take this one for somebody else's loader.
+        self.place = runner.absolute(program)
         self.selection = selection
         self.main = sys.modules["__main__"]
 
     def __call__(self, path: str) -> ScriptHook:
         """Be the finder for the script's own path."""
-        if path != self.path:
+        if path != self.place:
             raise ImportError(path)
         return self
 
@@ -124,7 +125,7 @@ class ScriptHook:
     def get_code(self, fullname: str) -> CodeType | None:
         """Run the script; Python sees it end by SystemExit instead of getting code to run."""
         sys.path_hooks.remove(self)
-        sys.path_importer_cache.pop(self.path, None)
+        sys.path_importer_cache.pop(self.place, None)
         # Python has put the script itself there, whatever it was told about safe paths.
         sys.path.pop(0)
         if not runner.path_is_safe():
