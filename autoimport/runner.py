@@ -136,11 +136,11 @@ _kept: list[Any] = []
 
 
 def absolute(script: str) -> str:
-    """The file of a script as Python has it in `__file__`: absolute, but not normalised."""
+    """The file of a script as Python has it in `__file__`: absolute, but not normalised, except for a lone dot."""
     if os.path.isabs(script):
         return script
     try:
-        if sys.platform == "win32" or (not script and sys.version_info >= (3, 11)):
+        if sys.platform == "win32" or (script in ("", ".") and sys.version_info >= (3, 11)):
             return os.path.abspath(script)
         return os.path.join(os.getcwd(), script)
     except OSError:  # the current directory has been deleted

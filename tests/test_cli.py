@@ -350,6 +350,8 @@ def test_a_directory_and_an_archive_run_as_under_python(folder, environment):
         archive.writestr("helper.py", HELPER)
     for target in ("app", "app.zip", "empty"):
         assert_same([target, "a"], folder, environment)
+    for spelling in (".", "./", "./.", "../app"):
+        assert_same([spelling], folder / "app", environment)
 
 
 def test_bytecode_runs_as_under_python(folder, environment):
