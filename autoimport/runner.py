@@ -272,8 +272,8 @@ def show(error: BaseException) -> None:
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     if sys.version_info >= (3, 12):
         sys.last_exc = error
-    hook = getattr(sys, "excepthook", None)
-    if hook is None:
+    hook = vars(sys).get("excepthook", _MISSING)
+    if hook is _MISSING:  # None is called, and refused, like anything else
         _write("sys.excepthook is missing\n")
         sys.__excepthook__(type(error), error, error.__traceback__)
         return
@@ -288,6 +288,9 @@ def show(error: BaseException) -> None:
         sys.__excepthook__(type(second), second, second.__traceback__)
         _write("\nOriginal exception was:\n")
         sys.__excepthook__(type(error), error, error.__traceback__)
+
+
+_MISSING: Any = object()
 
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:

@@ -153,6 +153,7 @@ PROGRAMS = {
         [][1]
         """,
     "no exception hook": "import sys\ndel sys.excepthook\n[][1]\n",
+    "None for an exception hook": "import sys\nsys.excepthook = None\n[][1]\n",
     "an exception hook that exits": """
         import sys
         sys.excepthook = lambda *args: sys.exit(7)
