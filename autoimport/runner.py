@@ -200,6 +200,8 @@ def _is_importable(path: str) -> bool:
             hook(path)
         except ImportError:
             continue
+        except OSError:  # the current directory has been deleted
+            raise Unreadable from None
         return True
     return False
 

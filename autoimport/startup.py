@@ -42,7 +42,8 @@ def _start(before: set[str]) -> None:
     module = _module_to_run() if program == "-m" else None
     if module is not None and module.partition(".")[0] == "autoimport":
         return  # the command does all of this itself
-    is_script = program not in ("", "-m", "-c", "-") and os.path.exists(program)
+    is_absolute = os.path.isabs(runner.absolute(program))  # not if the current directory has been deleted
+    is_script = program not in ("", "-m", "-c", "-") and is_absolute and os.path.exists(program)
     if module is not None:
         root = session.root_of_module(module)
     elif is_script:

@@ -97,7 +97,7 @@ def test_no_standard_input_is_an_empty_program(folder, environment):
     assert_same(["-"], folder, environment, around="{} <&-")
 
 
-@pytest.mark.parametrize("command", [["-c", "print(1)"], ["t.py"], ["{there}"], ["-"]])
+@pytest.mark.parametrize("command", [["-c", "print(1)"], ["t.py"], ["{there}"], ["-"], ["."]])
 def test_a_directory_that_has_been_deleted_is_no_obstacle(command, folder, environment):
     (folder / "t.py").write_text("import os\ntry: os.getcwd()\nexcept OSError as error: print(error)\n")
     command = [word.format(there=folder / "t.py") for word in command]
