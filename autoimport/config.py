@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 ENVIRONMENT_PREFIX = "AUTOIMPORT_"
 
@@ -268,6 +270,16 @@ def working_folder() -> str:
         return os.devnull
 
 
+def from_elsewhere(folders: Collection[str], load: Callable[[], Result]) -> Result:
+    """What `load` gives while nothing is imported from these folders: a program may name its files as it likes."""
+    path = list(sys.path)
+    sys.path[:] = [entry for entry in path if os.path.abspath(entry) not in folders]
+    try:
+        return load()
+    finally:
+        sys.path[:] = path
+
+
 def find_pyproject(folder: str) -> str | None:
     """The nearest pyproject.toml in `folder` or above it."""
     folder = os.path.abspath(folder)
@@ -328,15 +340,21 @@ def _read(reader: Callable[[Any, str], Any], setting: Setting, value: Any, place
 
 
 def _parse_toml(content: bytes, path: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        try:
-            import tomli as tomllib
-        except ImportError:  # autoimport installed without what it depends on
-            raise ConfigError(f"{path}: tool.autoimport: cannot be read without the package tomli") from None
     try:
-        document: dict[str, Any] = tomllib.loads(content.decode("utf-8"))
+        loads = from_elsewhere([working_folder()], _toml_parser)
+    except ImportError:  # autoimport installed without what it depends on
+        raise ConfigError(f"{path}: tool.autoimport: cannot be read without the package tomli") from None
+    try:
+        document = loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # tomllib and the decoder raise kinds of ValueError
         raise ConfigError(f"{path}: tool.autoimport: not valid TOML ({' '.join(str(error).split())})") from None
     return document
+
+
+def _toml_parser() -> Callable[[str], dict[str, Any]]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    loads: Callable[[str], dict[str, Any]] = tomllib.loads
+    return loads

@@ -65,22 +65,24 @@ def inherited() -> tuple[str, str | None, str | None] | None:
 
 
 def make_way(root: str, before: set[str]) -> None:
-    """Let the program have its own `copy.py`, and us Python's.
+    """Let the program have its own `copy.py` and `gast.py`, and us Python's and the installed one.
 
     Args:
       root: the program's directory; before: names of the modules that were there without us.
     """
     own = runner.shadowed(root)
-    if own & sys.stdlib_module_names:
+    if own & {"gast", *sys.stdlib_module_names}:
         # What we load when it is needed, we load now: later `import copy` would find the program's.
-        path = list(sys.path)
-        sys.path[:] = [entry for entry in path if os.path.abspath(entry) not in (root, config.working_folder())]
-        try:
-            from autoimport.convert import module  # noqa: F401
-            from autoimport.staging import gate  # noqa: F401
-        finally:
-            sys.path[:] = path
+        config.from_elsewhere((root, config.working_folder()), _load_all)
     runner.make_way(own, set(sys.modules) - before)
+
+
+def _load_all() -> None:
+    from autoimport.convert import module  # noqa: F401
+    from autoimport.convert.key import content_key
+    from autoimport.staging import gate  # noqa: F401
+
+    content_key(b"")  # it looks once for what conversion depends on
 
 
 def root_of_module(name: str) -> str:

@@ -62,8 +62,7 @@ def _start(before: set[str]) -> None:
     session.pass_on(root, selection.main, script, {})
     if is_script and _can_be_run(program, selection):
         sys.path_hooks.append(ScriptHook(program, selection))
-    if is_script or module is not None:
-        session.make_way(root, before)
+    session.make_way(root, before)
 
 
 def _convert_main_of_parent(script: str) -> None:

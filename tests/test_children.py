@@ -92,3 +92,8 @@ def test_a_worker_has_the_compile_of_python_again(folder):
         )
     )
     assert run(folder, ["-m", "autoimport", "work/train.py", "spawn"]).startswith("[(1, True, True")
+
+
+def test_workers_convert_beside_a_file_named_like_a_package_that_we_need(folder):
+    (folder / "work" / "gast.py").write_text("1 / 0\n")
+    assert run(folder, ["-m", "autoimport", "work/train.py", "spawn"]).startswith("[(1, True, True")

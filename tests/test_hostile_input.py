@@ -104,8 +104,12 @@ def test_a_directory_that_has_been_deleted_is_no_obstacle(command, folder, envir
     assert_same(command, folder, environment, around="mkdir -p gone && cd gone && rmdir ../gone && {}")
 
 
-@pytest.mark.parametrize("name", ["ast", "copy", "dis", "hashlib", "typing", "tokenize", "queue", "cache", "config"])
-def test_files_named_like_modules_of_the_library_are_the_program_s_only(name, folder, environment):
+@pytest.mark.parametrize(
+    "name",
+    ["ast", "copy", "dis", "hashlib", "typing", "tokenize", "queue", "cache", "config", "gast", "tomllib", "tomli"],
+)
+def test_files_named_like_what_we_need_are_the_program_s_only(name, folder, environment):
+    (folder / "pyproject.toml").write_text("[tool.autoimport]\n")
     (folder / f"{name}.py").write_text(f"import sys\nprint(__name__, '{name}' in sys.modules)\n{F}print(f(5))\n")
     (folder / "use.py").write_text(f"import {name}\nprint({name}.__file__)\n{F}print(f(5))\n")
     assert_same([f"{name}.py"], folder, environment)
