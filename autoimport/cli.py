@@ -54,6 +54,7 @@ def prepare() -> runner.Program:
         if config.is_off(os.environ):
             run_plain(request)
         options = config.load(_root(request), request.flags)
+        check_report(options)
     except config.ConfigError as error:
         refuse(f"autoimport: {error}")
     return _program(request, options)
@@ -98,6 +99,17 @@ def take_flag(word: str, rest: list[str], flags: dict[str, Any]) -> None:
             raise config.ConfigError(f"command line: {name}: a value is missing; use {setting.kind.allowed}")
         text = rest.pop(0)
     flags[setting.name] = config.from_flag(setting, text)
+
+
+def check_report(options: config.Options) -> None:
+    """Find out before the program runs what would lose its report.
+
+    Raises:
+      ConfigError: the folder of the report does not exist.
+    """
+    folder = os.path.dirname(options.report_json or os.sep)
+    if not os.path.isdir(folder):
+        raise config.ConfigError(f"{options.report_json}: the report cannot be written; make the folder {folder} first")
 
 
 def is_command(request: Request) -> bool:

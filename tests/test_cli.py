@@ -500,6 +500,31 @@ def test_a_forked_child_reports_nothing(folder, environment):
 
 def test_a_report_that_cannot_be_written_does_not_change_the_exit_code(folder, environment):
     (folder / "train.py").write_text("")
-    code, out, err = run(["-m", "autoimport", "--report-json", "no/such/r.json", "train.py"], folder, environment)
+    code, out, err = run(["-m", "autoimport", "--report-json", ".", "train.py"], folder, environment)
     assert (code, out, err.count(b"\n")) == (0, b"", 1)
-    assert err.startswith(f"autoimport: {folder}/no/such/r.json: cannot be written".encode())
+    assert err.startswith(f"autoimport: {folder}: cannot be written".encode())
+
+
+def test_a_report_in_a_folder_that_does_not_exist_is_refused_before_the_program_runs(folder, environment):
+    (folder / "train.py").write_text("print('ran')\n")
+    code, out, err = run(["-m", "autoimport", "--report-json", "no/r.json", "train.py"], folder, environment)
+    message = f"autoimport: {folder}/no/r.json: the report cannot be written; make the folder {folder}/no first\n"
+    assert (code, out, err.decode()) == (2, b"", message)
+
+
+@pytest.mark.parametrize("target", ["/dev/stdout", "/dev/fd/1", "log", "link"])
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_a_report_on_the_output_follows_what_the_program_has_printed(kind, target, folder, environment):
+    (folder / "train.py").write_text("import atexit\natexit.register(print, 'late')\nprint('early')\n")
+    (folder / "link").symlink_to("log")
+    if kind == "pipe":
+        os.mkfifo(folder / "log")
+    # Opened for both, so that a pipe needs nobody at the other end.
+    with open(os.open(folder / "log", os.O_RDWR | os.O_CREAT), "r+b", buffering=0) as log:
+        command = [sys.executable, "-m", "autoimport", "--report-json", target, "-m", "train"]
+        subprocess.run(command, cwd=folder, env=environment, stdout=log, check=True, timeout=60)
+        if kind == "file":
+            log.seek(0)
+        lines = log.read(1 << 16).decode()
+    assert lines.startswith("early\nlate\n{")
+    assert json.loads(lines.removeprefix("early\nlate\n"))["version"] == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import textwrap
 import time
 from pathlib import Path
@@ -36,18 +37,45 @@ def as_dict() -> dict[str, Any]:
 
 
 def write_json(path: str | os.PathLike[str]) -> None:
-    """Write the report to `path`: whoever reads it finds the old file or the whole new one."""
+    """Write the report to `path`: whoever reads it finds the old file or the whole new one.
+
+    What is no file (a pipe, a device), and what this process has its output in, is written to as it is: a file in its
+    place would be the loss of that output.
+    """
     text = json.dumps(as_dict(), indent=1) + "\n"
-    target = Path(os.path.realpath(path))
-    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-        target.write_text(text, encoding="utf-8")  # a pipe or a device must not be replaced by a file
+    is_there = os.path.exists(path)
+    stream = next((number for number in (1, 2) if is_there and _leads_to(number, path)), None)
+    if stream is not None:
+        _flush()
+        # Not the path: a file that is opened a second time is written to from its start.
+        with open(stream, "w", encoding="utf-8", closefd=False) as output:
+            output.write(text)
         return
+    if is_there and not stat.S_ISREG(os.stat(path).st_mode):
+        Path(path).write_text(text, encoding="utf-8")
+        return
+    target = Path(os.path.realpath(path))
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         partial.write_text(text, encoding="utf-8")
         os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _leads_to(descriptor: int, path: str | os.PathLike[str]) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except OSError:  # closed
+        return False
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass  # closed, or None
 
 
 def print_table(stream: TextIO) -> None:
