@@ -196,8 +196,14 @@ def tend(action: str) -> int:
         if store.shared is not None:
             print(f"shared   {store.shared} (read only)")
     elif action in ("clear", "prune"):
-        removed, freed = store.prune(0 if action == "clear" else limit)
+        limit = 0 if action == "clear" else limit
+        removed, freed = store.prune(limit)
         print(f"{removed} modules removed, {freed / MEGABYTE:.1f} MB freed")
+        left = store.kept().values()
+        if sum(some.size for some in left) > limit:
+            count = sum(some.is_module for some in left)
+            print(f"autoimport: cache: {store.folder}: {count} modules cannot be removed", file=sys.stderr)
+            return 1
     else:
         raise UsageError("cache: use one of info, clear, prune, path")
     return 0

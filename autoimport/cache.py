@@ -261,9 +261,9 @@ class Store:
         for module in sorted(kept.values(), key=lambda module: module.used):
             if total - freed <= limit:
                 break
-            for name in sorted(module.names):  # the code first: without it nobody looks for the forms
-                self._remove(name)
-            removed, freed = removed + module.is_module, freed + module.size
+            # The code first: without it nobody looks for the forms, and if it stays, so do they.
+            if all(self._remove(name) for name in sorted(module.names)):
+                removed, freed = removed + module.is_module, freed + module.size
         now = time.time()
         for name, status in list(self._files()):
             if name.partition(".")[2] not in _SUFFIXES and now - status.st_mtime > _NOTED_FOR:
@@ -286,11 +286,15 @@ class Store:
         except OSError:
             return
 
-    def _remove(self, name: str) -> None:
+    def _remove(self, name: str) -> bool:
+        """Take a file out; whether it has gone."""
         try:
             os.unlink(os.path.join(self.folder, name))
+        except FileNotFoundError:
+            return True  # removed by another process
         except OSError:
-            pass
+            return False
+        return True
 
     def _keep_bound(self, written: int) -> None:
         if self.limit is None:

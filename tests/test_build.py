@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from autoimport import build, config
+
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTION = "def f(x):\n    return 1 if x else 2\n"
 
@@ -102,6 +104,21 @@ def test_the_folder_is_described_pruned_and_emptied(folder):
     assert run(folder, "cache", "prune", "--cache-size", "0")[1].startswith("7 modules removed")
     assert run(folder, "cache", "clear") == (0, "0 modules removed, 0.0 MB freed\n", "")
     assert os.listdir(folder / "cache") == ["note.txt"]
+
+
+def test_what_cannot_be_removed_is_told(folder, monkeypatch, capsys):
+    run(folder, "build", "app")
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    monkeypatch.setattr(config, "_current", config.Options(cache_dir=str(folder / "cache")))
+    assert build.tend("clear") == 1
+    assert capsys.readouterr() == (
+        "0 modules removed, 0.0 MB freed\n",
+        f"autoimport: cache: {folder / 'cache'}: 7 modules cannot be removed\n",
+    )
 
 
 @pytest.mark.parametrize(

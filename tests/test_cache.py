@@ -94,6 +94,22 @@ def test_what_was_learned_goes_with_its_module(store):
     assert os.listdir(store.folder) == []
 
 
+def test_what_cannot_be_removed_does_not_count_as_removed(store, monkeypatch):
+    store.save(KEY, converted())
+    store.save("ab", converted())
+    unlink = os.unlink
+
+    def refuse(path):
+        if KEY in path:
+            raise PermissionError(13, "Permission denied", path)
+        unlink(path)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    size = store.kept()["ab"].size
+    assert store.prune(0) == (1, size)
+    assert list(store.kept()) == [KEY]
+
+
 def test_the_folder_is_private(store):
     store.save(KEY, converted())
     assert stat.S_IMODE(os.stat(store.folder).st_mode) == 0o700
