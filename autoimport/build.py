@@ -147,8 +147,8 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[str, str]]:
         yield from pool.map(work, tasks, chunksize=max(1, len(tasks) // (jobs * 8)))
 
 
-def build(targets: list[str], jobs: int) -> int:
-    """Convert and keep all modules of the targets; the exit code.
+def build(targets: list[str], jobs: int) -> tuple[str, int]:
+    """Convert and keep all modules of the targets; what has become of them, and the exit code.
 
     Raises:
       UsageError: a target does not exist.
@@ -163,11 +163,11 @@ def build(targets: list[str], jobs: int) -> int:
         filled = 30 * number // len(tasks)
         _show_progress(f"[{'#' * filled}{'.' * (30 - filled)}] {number}/{len(tasks)}")
     _show_progress("")
-    print(
+    is_failure = counts["faulty"] or (counts["unreadable"] and not counts["converted"] + counts["kept"])
+    return (
         f"{counts['converted']} converted, {counts['kept']} there already, "
         f"{counts['unreadable'] + counts['faulty']} left as they are, in {hook.store().folder}"
-    )
-    return 1 if counts["faulty"] or (counts["unreadable"] and not counts["converted"] + counts["kept"]) else 0
+    ), int(bool(is_failure))
 
 
 def _show_progress(text: str) -> None:
@@ -176,41 +176,42 @@ def _show_progress(text: str) -> None:
         sys.stderr.flush()
 
 
-def tend(action: str) -> int:
-    """Carry out `cache ACTION`; the exit code.
+def tend(action: str) -> tuple[str, int]:
+    """Carry out `cache ACTION`; what there is to say, and the exit code.
 
     Raises:
       UsageError: there is no such action.
     """
     store, limit = hook.store(), config.current().cache_size * MEGABYTE
     if action == "path":
-        print(store.folder)
-    elif action == "info":
+        return store.folder, 0
+    if action == "info":
         kept = store.kept().values()
         size = sum(some.size for some in kept)
         modules = [some for some in kept if some.is_module]
-        print(f"folder   {store.folder}")
-        print(f"modules  {len(modules)}")
-        print(f"learned  {sum(any(name.endswith('.learned') for name in module.names) for module in modules)} of them")
-        print(f"size     {size / MEGABYTE:.1f} of {limit // MEGABYTE} MB")
+        lines = [
+            f"folder   {store.folder}",
+            f"modules  {len(modules)}",
+            f"learned  {sum(any(name.endswith('.learned') for name in module.names) for module in modules)} of them",
+            f"size     {size / MEGABYTE:.1f} of {limit // MEGABYTE} MB",
+        ]
         if store.shared is not None:
-            print(f"shared   {store.shared} (read only)")
-    elif action in ("clear", "prune"):
+            lines.append(f"shared   {store.shared} (read only)")
+        return "\n".join(lines), 0
+    if action in ("clear", "prune"):
         limit = 0 if action == "clear" else limit
         removed, freed = store.prune(limit)
-        print(f"{removed} modules removed, {freed / MEGABYTE:.1f} MB freed")
         left = store.kept().values()
-        if sum(some.size for some in left) > limit:
+        is_too_much = sum(some.size for some in left) > limit
+        if is_too_much:
             count = sum(some.is_module for some in left)
             print(f"autoimport: cache: {store.folder}: {count} modules cannot be removed", file=sys.stderr)
-            return 1
-    else:
-        raise UsageError("cache: use one of info, clear, prune, path")
-    return 0
+        return f"{removed} modules removed, {freed / MEGABYTE:.1f} MB freed", int(is_too_much)
+    raise UsageError("cache: use one of info, clear, prune, path")
 
 
-def run(command: str, words: list[str], flags: dict[str, Any]) -> int:
-    """Carry out a command of the command line; the exit code.
+def run(command: str, words: list[str], flags: dict[str, Any]) -> tuple[str, int]:
+    """Carry out a command of the command line; what there is to say, and the exit code.
 
     Args:
       command: "build" or "cache"; words: what follows it; flags: settings that stood before it, by name.

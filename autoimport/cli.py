@@ -5,6 +5,7 @@ python -m autoimport [options] (script | -m module | -c code | -) [arguments]
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from dataclasses import dataclass, replace
@@ -42,11 +43,9 @@ def prepare() -> runner.Program:
     """Do what this process's command line asks for, up to running the program."""
     arguments = sys.argv[1:]
     if arguments and arguments[0] in ("-h", "--help"):
-        print(help_text())
-        raise SystemExit(0)
+        answer(help_text())
     if arguments and arguments[0] == "--version":
-        print(f"autoimport {autoimport.__version__}")
-        raise SystemExit(0)
+        answer(f"autoimport {autoimport.__version__}")
     try:
         request = replace(parse(arguments), interpreter=_interpreter(arguments))
         if is_command(request):
@@ -128,9 +127,10 @@ def run_command(request: Request) -> NoReturn:
     from autoimport import build
 
     try:
-        raise SystemExit(build.run(request.program, list(request.arguments), request.flags))
+        text, code = build.run(request.program, list(request.arguments), request.flags)
     except build.UsageError as error:
         refuse(f"autoimport: {error}")
+    answer(text, code)
 
 
 def run_plain(request: Request) -> NoReturn:
@@ -156,6 +156,23 @@ def _interpreter(arguments: list[str]) -> tuple[str, ...]:
     else:
         return (words[0],)  # called by somebody else's code
     return (*words, option) if option != "-" else tuple(words)
+
+
+def answer(text: str, code: int = 0) -> NoReturn:
+    """End with what was asked for on stdout, and an exit code; if that cannot be written, with 1 and no traceback."""
+    stream = sys.stdout
+    if stream is not None:  # not closed
+        try:
+            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                stream.reconfigure(errors="backslashreplace")  # a folder's name may be more than the stream can say
+            print(text, flush=True)
+        except OSError as error:
+            # What is still in the buffer would be written at the end, and fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if not isinstance(error, BrokenPipeError):  # nobody is there who wants to know
+                print(f"autoimport: standard output: {error.strerror}", file=sys.stderr)
+            code = 1
+    raise SystemExit(code)
 
 
 def refuse(message: str) -> NoReturn:
@@ -203,10 +220,10 @@ def _program(request: Request, options: config.Options) -> runner.Program:
     sys.argv[:] = ["-m" if request.kind == "-m" else request.program, *request.arguments]
     if request.kind == "-m":
         return runner.module_program(request.program)
-    if request.kind == "-c":
-        sys.argv[0] = "-c"
-        return runner.command_program(request.program, session.main_converter(selection, None), main_module)
     try:
+        if request.kind == "-c":
+            sys.argv[0] = "-c"
+            return runner.command_program(request.program, session.main_converter(selection, None), main_module)
         if request.kind == "-":
             return runner.stdin_program(session.main_converter(selection, None), main_module)
         return runner.script_program(request.program, session.main_converter(selection, request.program), main_module)

@@ -32,7 +32,7 @@ class CannotOpen(Exception):
 
 
 class Unreadable(Exception):
-    """The script is not text, as far as its encoding tells: only Python's own reader says what Python says then."""
+    """The program is not text, as far as its encoding tells: only Python's own reader says what Python says then."""
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,22 @@ def _put_back(source: bytes) -> None:
 
 
 def command_program(command: str, convert: Convert, main: ModuleType) -> Program:
-    """A program given as text, for `python -c`."""
+    """A program given as text, for `python -c`.
+
+    Raises:
+      Unreadable: nothing has been done yet; Python itself must refuse it.
+    """
+    try:
+        source = (command + "\n").encode()
+    except UnicodeEncodeError:  # the words of a command line may be any bytes
+        raise Unreadable from None
     put_first_on_path("")
     if sys.version_info >= (3, 13):
         import linecache
 
         lines = [line + "\n" for line in command.splitlines()]
         linecache.cache["<string>"] = (len(command) + 1, None, lines, "<string>")
-    return Program(_of_source((command + "\n").encode(), "<string>", convert, main))
+    return Program(_of_source(source, "<string>", convert, main))
 
 
 def module_program(name: str) -> Program:

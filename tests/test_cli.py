@@ -473,6 +473,26 @@ def test_help_names_every_option(folder, environment):
 
 
 @pytest.mark.parametrize(
+    ("around", "expected"),
+    [
+        ("{} | true", (0, b"", b"")),
+        ("{} >/dev/full; echo $?", (0, b"1\n", b"autoimport: standard output: No space left on device\n")),
+        ("{} >&-", (0, b"", b"")),
+    ],
+)
+@pytest.mark.parametrize("command", ["--help", "--version", "cache info"])
+def test_an_answer_that_nobody_can_read_is_no_traceback(command, around, expected, folder, environment):
+    script = around.replace("{}", f"{sys.executable} -m autoimport {command}")
+    done = subprocess.run(["sh", "-c", script], cwd=folder, env=environment, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == expected
+
+
+def test_a_folder_whose_name_the_output_cannot_say_is_escaped(folder, environment):
+    more = {"PYTHONIOENCODING": "ascii:strict", "AUTOIMPORT_CACHE_DIR": "/caf\xe9"}
+    assert run(["-m", "autoimport", "cache", "path"], folder, {**environment, **more}) == (0, b"/caf\\xe9\n", b"")
+
+
+@pytest.mark.parametrize(
     ("end", "code"), [("", 0), ("sys.exit(3)\n", 3), ("1 / 0\n", 1), ("os.chdir('/')\nraise KeyboardInterrupt\n", -2)]
 )
 def test_the_report_is_written_however_the_program_ends(end, code, folder, environment):

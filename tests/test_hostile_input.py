@@ -80,7 +80,10 @@ def test_odd_text_is_what_it_is_for_python(name, folder, environment):
     assert_same(["-"], folder, environment, text=READABLE[name])
 
 
-@pytest.mark.parametrize("command", [[""], ["none.py"], ["folder"], ["t.py/"], ["-m", ""], ["-m", "..x"], ["-c", ""]])
+@pytest.mark.parametrize(
+    "command",
+    [[""], ["none.py"], ["folder"], ["t.py/"], ["-m", ""], ["-m", "..x"], ["-c", ""], ["-c", "print('\udcff')"]],
+)
 def test_a_program_that_is_none_is_reported_as_by_python(command, folder, environment):
     (folder / "folder").mkdir()
     (folder / "t.py").touch()
