@@ -151,8 +151,12 @@ def build(targets: list[str], jobs: int) -> tuple[str, int]:
     """Convert and keep all modules of the targets; what has become of them, and the exit code.
 
     Raises:
-      UsageError: a target does not exist.
+      UsageError: a target does not exist, or gast does not.
     """
+    try:
+        from autoimport.convert import module  # noqa: F401 (now: in a worker it would be a traceback)
+    except ModuleNotFoundError:
+        raise UsageError(f"build: {hook.MISSING}") from None
     tasks = tasks_of(file for target in targets for file in files_of(target))
     counts = dict.fromkeys(("converted", "kept", "unreadable", "faulty"), 0)
     for number, (outcome, why) in enumerate(_outcomes(tasks, jobs), 1):

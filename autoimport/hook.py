@@ -379,8 +379,20 @@ def complain(what: str, error: Exception) -> None:
     """Say on stderr, in one line, what a fault of ours leads to."""
     if sys.stderr is None:
         return
+    if isinstance(error, ModuleNotFoundError) and error.name == "gast":
+        _ask_for_gast()
+        return
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     print(f"autoimport: {what} ({reason}); please report this", file=sys.stderr)
+
+
+MISSING = "gast is missing: pip install autoimport-tensorflow"
+
+
+@cache
+def _ask_for_gast() -> None:
+    """Say, once, that what conversion depends on is not installed: no fault of ours."""
+    print(f"autoimport: {MISSING} (running plain Python)", file=sys.stderr)
 
 
 _finder: Finder | None = None

@@ -73,7 +73,10 @@ def make_way(root: str, before: set[str]) -> None:
     own = runner.shadowed(root)
     if own & {"gast", *sys.stdlib_module_names}:
         # What we load when it is needed, we load now: later `import copy` would find the program's.
-        config.from_elsewhere((root, config.working_folder()), _load_all)
+        try:
+            config.from_elsewhere((root, config.working_folder()), _load_all)
+        except ModuleNotFoundError as error:
+            hook.complain("nothing can be converted", error)
     runner.make_way(own, set(sys.modules) - before)
 
 

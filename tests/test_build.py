@@ -118,6 +118,14 @@ def test_what_cannot_be_removed_is_told(folder, monkeypatch, capsys):
     assert capsys.readouterr().err == f"autoimport: cache: {folder / 'cache'}: 7 modules cannot be removed\n"
 
 
+def test_a_package_that_conversion_needs_is_asked_for(monkeypatch, tmp_path):
+    for name in [name for name in sys.modules if name.startswith("autoimport.convert.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "gast", None)
+    with pytest.raises(build.UsageError, match="^build: gast is missing: pip install autoimport-tensorflow$"):
+        build.build([str(tmp_path)], 1)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

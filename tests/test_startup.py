@@ -166,6 +166,16 @@ def test_a_bad_setting_is_one_line_and_the_program_runs(folder, environment):
     )
 
 
+@pytest.mark.parametrize("beside", ["mine.py", "queue.py"])
+def test_a_package_that_conversion_needs_is_asked_for_once(beside, folder, environment):
+    (folder / beside).write_text(CHECK)
+    (folder / "train.py").write_text(f"import {beside[:-3]}\n" + CHECK)
+    site = Path(environment["PYTHONPATH"].partition(os.pathsep)[0])
+    (site / "gast.py").write_text("raise ModuleNotFoundError('as if not installed', name=__name__)\n")
+    message = b"autoimport: gast is missing: pip install autoimport-tensorflow (running plain Python)\n"
+    assert run(["train.py"], folder, environment) == (0, b"", message)
+
+
 def test_a_fault_at_start_up_is_one_line_and_the_program_runs(monkeypatch, capfd):
     from autoimport import session, startup
 
