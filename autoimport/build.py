@@ -21,6 +21,18 @@ from autoimport.distributions import resolve
 
 # Below so many modules starting other processes takes longer than they save.
 _WORTH_PROCESSES = 16
+_ACTIONS = ("info", "clear", "prune", "path")
+_OTHER_OPTIONS = {"build": ("--jobs", "--help"), "cache": ("--help",)}
+USAGE = {
+    "build": """usage: python -m autoimport build [--jobs N] [options] (package | distribution | directory) ...
+
+Converts all modules of what is named, ahead of time, in N processes (default: as many as there are cores).
+Options: --cache-dir FOLDER says where to; python -m autoimport --help names the others.""",
+    "cache": """usage: python -m autoimport cache [options] (info | clear | prune | path)
+
+Looks after what has been converted: describes it, removes all of it, prunes it to --cache-size, names its folder.
+Options: --cache-dir FOLDER, --cache-size N; python -m autoimport --help names the others.""",
+}
 Task = tuple[str, bool]  # a file, and whether it is to be run as a program
 
 
@@ -180,12 +192,17 @@ def _show_progress(text: str) -> None:
         sys.stderr.flush()
 
 
-def tend(action: str) -> tuple[str, int]:
+def tend(words: list[str]) -> tuple[str, int]:
     """Carry out `cache ACTION`; what there is to say, and the exit code.
 
     Raises:
-      UsageError: there is no such action.
+      UsageError: the words are no action, or more than one.
     """
+    action, *more = words or [""]
+    if action not in _ACTIONS:
+        raise UsageError(f"cache: {action + ': unknown; ' if action else ''}use one of {', '.join(_ACTIONS)}")
+    if more:
+        raise UsageError(f"cache: {more[0]}: unknown; nothing follows {action}")
     store, limit = hook.store(), config.current().cache_size * MEGABYTE
     if action == "path":
         return store.folder, 0
@@ -202,16 +219,14 @@ def tend(action: str) -> tuple[str, int]:
         if store.shared is not None:
             lines.append(f"shared   {store.shared} (read only)")
         return "\n".join(lines), 0
-    if action in ("clear", "prune"):
-        limit = 0 if action == "clear" else limit
-        removed, freed = store.prune(limit)
-        left = store.kept().values()
-        is_too_much = sum(some.size for some in left) > limit
-        if is_too_much:
-            count = sum(some.is_module for some in left)
-            print(f"autoimport: cache: {store.folder}: {count} modules cannot be removed", file=sys.stderr)
-        return f"{removed} modules removed, {freed / MEGABYTE:.1f} MB freed", int(is_too_much)
-    raise UsageError("cache: use one of info, clear, prune, path")
+    limit = 0 if action == "clear" else limit
+    removed, freed = store.prune(limit)
+    left = store.kept().values()
+    is_too_much = sum(some.size for some in left) > limit
+    if is_too_much:
+        count = sum(some.is_module for some in left)
+        print(f"autoimport: cache: {store.folder}: {count} modules cannot be removed", file=sys.stderr)
+    return f"{removed} modules removed, {freed / MEGABYTE:.1f} MB freed", int(is_too_much)
 
 
 def run(command: str, words: list[str], flags: dict[str, Any]) -> tuple[str, int]:
@@ -233,13 +248,15 @@ def run(command: str, words: list[str], flags: dict[str, Any]) -> tuple[str, int
             if not text.isdecimal() or int(text) < 1:
                 raise UsageError("build: --jobs: use a whole number from 1")
             jobs = int(text)
+        elif word in ("-h", "--help"):
+            return USAGE[command], 0
         elif word.startswith("-"):
-            take_flag(word, rest, flags)
+            take_flag(word, rest, flags, _OTHER_OPTIONS[command])
         else:
             targets.append(word)
     config.use(config.load(os.getcwd(), flags))
     if command == "cache":
-        return tend(" ".join(targets))
+        return tend(targets)
     if not targets:
         raise UsageError("build: name packages, distributions or directories")
     return build(targets, jobs)

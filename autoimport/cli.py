@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -22,7 +23,7 @@ class Request:
     """What the command line asks for.
 
     Attributes:
-      kind: "script", "-m", "-c" or "-"; program: its path, name or text; arguments: what it gets.
+      kind: "script", "-m", "-c" or "-", or one of `ANSWERS`; program: its path, name or text; arguments: what it gets.
       flags: settings by name.
       interpreter: how to start this Python without us.
     """
@@ -42,12 +43,10 @@ def main() -> None:
 def prepare() -> runner.Program:
     """Do what this process's command line asks for, up to running the program."""
     arguments = sys.argv[1:]
-    if arguments and arguments[0] in ("-h", "--help"):
-        answer(help_text())
-    if arguments and arguments[0] == "--version":
-        answer(f"autoimport {autoimport.__version__}")
     try:
         request = replace(parse(arguments), interpreter=_interpreter(arguments))
+        if request.kind in ANSWERS:
+            answer(ANSWERS[request.kind]())
         if is_command(request):
             run_command(request)
         if config.is_off(os.environ):
@@ -77,20 +76,24 @@ def parse(arguments: list[str]) -> Request:
             if not rest:
                 raise config.ConfigError(f"command line: {word}: nothing to run; {USAGE}")
             return Request(word[:2], rest.pop(0), tuple(rest), flags)
-        take_flag(word, rest, flags)
+        if word in ANSWERS:
+            return Request(word, "", (), flags)
+        take_flag(word, rest, flags, ("-m", "-c", *ANSWERS))
     raise config.ConfigError(f"command line: no program; {USAGE}")
 
 
-def take_flag(word: str, rest: list[str], flags: dict[str, Any]) -> None:
+def take_flag(word: str, rest: list[str], flags: dict[str, Any], others: Iterable[str]) -> None:
     """Read one option, with its value if that stands in the words after it, into `flags`.
 
+    Args:
+      others: the options beside the settings, for the message.
     Raises:
       ConfigError: the option is unknown or has a bad value.
     """
     name, has_value, text = word.partition("=")
     setting = config.BY_FLAG.get(name)
     if setting is None:
-        raise config.unknown_key("command line", name, config.BY_FLAG)
+        raise config.unknown_key("command line", name, (*config.BY_FLAG, *others))
     if setting.kind.alone is not None and not has_value:
         text = setting.kind.alone
     elif not has_value:
@@ -185,14 +188,23 @@ def help_text() -> str:
     """The usage and every option, from the table of settings."""
     lines = [USAGE, "", "options, also as [tool.autoimport] keys in pyproject.toml and as environment variables:"]
     for setting in config.SETTINGS:
-        value = "" if setting.kind.alone else f" {setting.name.rpartition('_')[2].upper()}"
-        lines.append(f"  {setting.flag + value:<22} {setting.meaning} ({setting.variable})")
+        lines.append(f"  {setting.flag + setting.kind.shown:<22} {setting.meaning} ({setting.variable})")
+    lines.append(f"  {'-h, --help':<22} print this text")
+    lines.append(f"  {'-V, --version':<22} print the version")
     lines.append("")
     lines.append("python -m autoimport build (package | directory) ...      converts ahead of time")
     lines.append("python -m autoimport cache (info | clear | prune | path)  looks after what has been converted")
     lines.append("")
     lines.append("AUTOIMPORT=0 turns everything off; AUTOIMPORT=1 python script turns it on without this command.")
     return "\n".join(lines)
+
+
+ANSWERS: dict[str, Callable[[], str]] = {
+    "-h": help_text,
+    "--help": help_text,
+    "-V": lambda: f"autoimport {autoimport.__version__}",
+    "--version": lambda: f"autoimport {autoimport.__version__}",
+}
 
 
 def _root(request: Request) -> str:

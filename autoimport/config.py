@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -63,10 +63,12 @@ class Options:
 class Kind:
     """A kind of value: what is allowed, and how it is read from text and from TOML (ValueError if it is not).
 
-    With `alone`, the option on the command line needs no value, and means that.
+    `shown` is how it follows an option in the help. With `alone`, the option on the command line needs no value, and
+    means that.
     """
 
     allowed: str
+    shown: str
     from_text: Callable[[str, str], Any]
     from_toml: Callable[[Any, str], Any]
     alone: str | None = None
@@ -161,35 +163,39 @@ def _listed(text: str) -> list[str]:
 
 NAMES = Kind(
     "names of modules or distributions, as in pkg or pkg.module",
+    " NAMES",
     lambda text, folder: _names(_listed(text), folder),
     lambda value, folder: _names(_texts(value), folder),
 )
 FUNCTIONS = Kind(
     "dotted names of functions, or of modules and classes with all in them, as in pkg.module.function or pkg.*",
+    " NAMES",
     lambda text, folder: _functions(_listed(text), folder),
     lambda value, folder: _functions(_texts(value), folder),
 )
-SWITCH = Kind("true or false", _switch, _toml_switch, "true")
-COUNT = Kind("a whole number from 0", lambda text, folder: _count(int(text), folder), _count)
-PATH = Kind("a path", _path, _path)
-FIDELITY = Kind('"exact" or "fast"', _fidelity, _fidelity)
-VERIFY = Kind('true, false or "warn"', _verify, _toml_verify, "true")
+SWITCH = Kind("true or false", "", _switch, _toml_switch, "true")
+SWITCH_OFF = replace(SWITCH, shown="=false")
+COUNT = Kind("a whole number from 0", " N", lambda text, folder: _count(int(text), folder), _count)
+FILE = Kind("a path", " FILE", _path, _path)
+FOLDER = replace(FILE, shown=" FOLDER")
+FIDELITY = Kind('"exact" or "fast"', " exact|fast", _fidelity, _fidelity)
+VERIFY = Kind('true, false or "warn"', "[=warn]", _verify, _toml_verify, "true")
 
 SETTINGS = (
     Setting("packages", NAMES, "modules to convert, submodules included (default: the program's own directory tree)"),
     Setting("exclude", NAMES, "modules to leave as they are, submodules included"),
-    Setting("cache_dir", PATH, "folder of converted modules (default: autoimport in the user's cache folder)"),
+    Setting("cache_dir", FOLDER, "folder of converted modules (default: autoimport in the user's cache folder)"),
     Setting("cache_size", COUNT, "megabytes that it may take, least recently used modules go first (default: 1024)"),
-    Setting("cache_shared", PATH, "a second such folder, prepared with `build`, that is only read"),
+    Setting("cache_shared", FOLDER, "a second such folder, prepared with `build`, that is only read"),
     Setting("stage_after", COUNT, "trace a function after this many eager calls (default: when it pays off)"),
     Setting("report", SWITCH, "print after the run what became a graph, and why the rest did not"),
-    Setting("report_json", PATH, "write the report to this file"),
+    Setting("report_json", FILE, "write the report to this file"),
     Setting("report_operations", SWITCH, "time all operations: the report tells what part of that was inside graphs"),
     Setting("strict", SWITCH, "raise when autoimport itself fails, instead of running plain Python"),
     Setting("pure", FUNCTIONS, "functions that only compute: a graph may call them although they are not converted"),
     Setting("effectful", FUNCTIONS, "functions with effects that a graph may not call, nor become"),
     Setting("fidelity", FIDELITY, "exact: every bit as in eager (default); fast: TensorFlow may rewrite graphs"),
-    Setting("learn", SWITCH, "remember what became a graph for the program's next run (default: true)"),
+    Setting("learn", SWITCH_OFF, "remember what became a graph for the program's next run (default: true)"),
     Setting("verify", VERIFY, "run each graph's first launches eagerly, too, and stop (or warn) where they differ"),
 )
 BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -202,7 +208,7 @@ def bad_value(place: str, key: str, value: Any, allowed: str) -> ConfigError:
     return ConfigError(f"{place}: {key}: {value!r} is not allowed; use {allowed}")
 
 
-def unknown_key(place: str, key: str, allowed: Mapping[str, Any]) -> ConfigError:
+def unknown_key(place: str, key: str, allowed: Iterable[str]) -> ConfigError:
     """The error for a key that is not in the table."""
     return ConfigError(f"{place}: {key if key.isprintable() else repr(key)}: unknown; use one of {', '.join(allowed)}")
 

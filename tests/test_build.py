@@ -114,7 +114,7 @@ def test_what_cannot_be_removed_is_told(folder, monkeypatch, capsys):
 
     monkeypatch.setattr(os, "unlink", refuse)
     monkeypatch.setattr(config, "_current", config.Options(cache_dir=str(folder / "cache")))
-    assert build.tend("clear") == ("0 modules removed, 0.0 MB freed", 1)
+    assert build.tend(["clear"]) == ("0 modules removed, 0.0 MB freed", 1)
     assert capsys.readouterr().err == f"autoimport: cache: {folder / 'cache'}: 7 modules cannot be removed\n"
 
 
@@ -130,7 +130,8 @@ def test_a_package_that_conversion_needs_is_asked_for(monkeypatch, tmp_path):
     ("words", "message"),
     [
         (["cache"], "cache: use one of info, clear, prune, path"),
-        (["cache", "burn"], "cache: use one of info, clear, prune, path"),
+        (["cache", "burn"], "cache: burn: unknown; use one of info, clear, prune, path"),
+        (["cache", "info", "more"], "cache: more: unknown; nothing follows info"),
         (["build"], "build: name packages, distributions or directories"),
         (["build", "no_such"], "build: no_such: neither a directory nor an installed package with source files"),
         (["build", "--jobs", "none", "app"], "build: --jobs: use a whole number from 1"),
@@ -139,6 +140,14 @@ def test_a_package_that_conversion_needs_is_asked_for(monkeypatch, tmp_path):
 )  # fmt: skip
 def test_what_cannot_be_done_is_one_line_and_exit_code_2(words, message, folder):
     assert run(folder, *words) == (2, "", f"autoimport: {message}\n")
+
+
+@pytest.mark.parametrize("command", ["build", "cache"])
+def test_each_command_has_its_help(command, folder):
+    code, out, err = run(folder, command, "--help")
+    assert (code, err) == (0, "") and out.startswith(f"usage: python -m autoimport {command} [")
+    code, out, err = run(folder, command, "--speed")
+    assert (code, out) == (2, "") and "--help" in err
 
 
 def test_a_program_of_that_name_is_a_program(folder):

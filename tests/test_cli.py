@@ -442,7 +442,7 @@ def test_zero_turns_everything_off(folder, environment):
         (["--fidelity", "quick", "train.py"], """command line: --fidelity: 'quick' is not allowed; use "exact" or "fast"\n"""),
         (["--fidelity"], """command line: --fidelity: a value is missing; use "exact" or "fast"\n"""),
         (["--stage-after=x", "train.py"], "command line: --stage-after: 'x' is not allowed; use a whole number from 0\n"),
-        (["--speed", "train.py"], "command line: --speed: unknown; use one of --packages, --exclude, --cache-dir, --cache-size, --cache-shared, --stage-after, --report, --report-json, --report-operations, --strict, --pure, --effectful, --fidelity, --learn, --verify\n"),
+        (["--speed", "train.py"], "command line: --speed: unknown; use one of --packages, --exclude, --cache-dir, --cache-size, --cache-shared, --stage-after, --report, --report-json, --report-operations, --strict, --pure, --effectful, --fidelity, --learn, --verify, -m, -c, -h, --help, -V, --version\n"),
         ([], "command line: no program; usage: python -m autoimport [options] (script | -m module | -c code | -) [arguments]\n"),
         (["-m"], "command line: -m: nothing to run; usage: python -m autoimport [options] (script | -m module | -c code | -) [arguments]\n"),
     ],
@@ -470,6 +470,17 @@ def test_help_names_every_option(folder, environment):
     code, out, err = run(["-m", "autoimport", "--help"], folder, environment)
     assert (code, err) == (0, b"")
     assert all(f"{setting.flag}" in out.decode() and setting.variable in out.decode() for setting in config.SETTINGS)
+    for shown in ("--exclude NAMES ", "--stage-after N ", "--report-json FILE ", "--learn=false ", "--verify[=warn] "):
+        assert shown in out.decode()
+    assert run(["-m", "autoimport", "--report", "-h"], folder, environment) == (0, out, b"")
+
+
+def test_the_version_is_told_as_python_tells_its_own(folder, environment):
+    import autoimport
+
+    for option in ("-V", "--version"):
+        told = run(["-m", "autoimport", option], folder, environment)
+        assert told == (0, f"autoimport {autoimport.__version__}\n".encode(), b"")
 
 
 @pytest.mark.parametrize(
