@@ -218,6 +218,9 @@ def tend(words: list[str]) -> tuple[str, int]:
         ]
         if store.shared is not None:
             lines.append(f"shared   {store.shared} (read only)")
+        trouble = store.trouble()
+        if trouble is not None:
+            lines.append(f"trouble  {trouble}")
         return "\n".join(lines), 0
     limit = 0 if action == "clear" else limit
     removed, freed = store.prune(limit)

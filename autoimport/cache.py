@@ -380,16 +380,44 @@ class Store:
         known = self._trusted.get(folder)
         if known is None:
             try:
-                status = os.lstat(folder)
-                is_link_of_others = stat.S_ISLNK(status.st_mode) and not self._is_owned(folder, status)
-                status = os.stat(folder)
+                known = self._objection(folder) is None
             except OSError:
                 return False
-            known = stat.S_ISDIR(status.st_mode) and not is_link_of_others and self._is_owned(folder, status)
-            if self._owners:
-                known &= not status.st_mode & 0o022
             self._trusted[folder] = known
         return known
+
+    def _objection(self, folder: str) -> str | None:
+        """What speaks against the use of what is in the folder, and what to do about it.
+
+        Raises:
+          OSError: there is nothing of that name that can be looked at.
+        """
+        status = os.lstat(folder)
+        if stat.S_ISLNK(status.st_mode) and not self._is_owned(folder, status):
+            return "is a link of another user's: not used; set another cache_dir"
+        status = os.stat(folder)
+        if not stat.S_ISDIR(status.st_mode):
+            return "is not a folder: nothing is kept; set another cache_dir"
+        if not self._is_owned(folder, status):
+            return "belongs to another user: not used; set another cache_dir"
+        if self._owners and status.st_mode & 0o022:
+            return f"can be written to by others: not used; chmod 700 {folder}"
+        return None
+
+    def trouble(self) -> str | None:
+        """Why modules are converted at every run anew, and what to do about it; None if they are kept."""
+        place = self.folder
+        try:
+            objection = self._objection(place)
+        except FileNotFoundError:  # it is made at the first save
+            while not os.path.lexists(place):
+                place = os.path.dirname(place)
+            objection = None
+        except OSError as error:
+            objection = f"cannot be used ({error.strerror}): nothing is kept; set another cache_dir"
+        if objection is None and not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+            objection = "cannot be read or written to: nothing new is kept; chmod it, or set another cache_dir"
+        return None if objection is None else f"{place} {objection}"
 
     def _is_owned(self, folder: str, status: os.stat_result) -> bool:
         owners = self._owners

@@ -134,3 +134,6 @@ def _report(options: config.Options, process: int) -> None:
             print(f"autoimport: {options.report_json}: cannot be written ({error.strerror})", file=sys.stderr)
     if options.report and sys.stderr is not None:
         report.print_table(sys.stderr)
+        trouble = hook.store().trouble()
+        if trouble is not None:
+            print(f"cache: {trouble}", file=sys.stderr)

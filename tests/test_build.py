@@ -106,6 +106,14 @@ def test_the_folder_is_described_pruned_and_emptied(folder):
     assert os.listdir(folder / "cache") == ["note.txt"]
 
 
+def test_a_folder_that_cannot_be_used_is_told(folder):
+    (folder / "note").touch()
+    reason = f"{folder / 'note'} is not a folder: nothing is kept; set another cache_dir"
+    more = {"AUTOIMPORT_CACHE_DIR": str(folder / "note")}
+    assert run(folder, "cache", "info", **more)[1].splitlines()[-1] == f"trouble  {reason}"
+    assert run(folder, "--report", "app/train.py", **more)[2].splitlines()[-1] == f"cache: {reason}"
+
+
 def test_what_cannot_be_removed_is_told(folder, monkeypatch, capsys):
     run(folder, "build", "app")
 
@@ -118,12 +126,10 @@ def test_what_cannot_be_removed_is_told(folder, monkeypatch, capsys):
     assert capsys.readouterr().err == f"autoimport: cache: {folder / 'cache'}: 7 modules cannot be removed\n"
 
 
-def test_a_package_that_conversion_needs_is_asked_for(monkeypatch, tmp_path):
-    for name in [name for name in sys.modules if name.startswith("autoimport.convert.")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "gast", None)
-    with pytest.raises(build.UsageError, match="^build: gast is missing: pip install autoimport-tensorflow$"):
-        build.build([str(tmp_path)], 1)
+def test_a_package_that_conversion_needs_is_asked_for(folder):
+    (folder / "app" / "gast.py").write_text("raise ModuleNotFoundError('as if not installed', name=__name__)\n")
+    message = "autoimport: build: gast is missing: pip install autoimport-tensorflow\n"
+    assert run(folder, "build", "app") == (2, "", message)
 
 
 @pytest.mark.parametrize(

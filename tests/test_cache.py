@@ -132,6 +132,31 @@ def test_a_folder_of_somebody_else_is_not_used(store, monkeypatch):
     assert Store(store.folder).load(KEY, "x.py") is None
 
 
+def test_a_folder_that_is_not_used_is_told_with_the_reason(store, tmp_path, monkeypatch):
+    def trouble(folder):
+        return (Store(str(folder)).trouble() or "").removeprefix(str(folder))
+
+    assert store.trouble() is None  # not made yet
+    store.save(KEY, converted())
+    assert store.trouble() is None
+    (tmp_path / "file").touch()
+    assert trouble(tmp_path / "file") == " is not a folder: nothing is kept; set another cache_dir"
+    too_long = tmp_path / ("x" * 1000)
+    assert trouble(too_long) == " cannot be used (File name too long): nothing is kept; set another cache_dir"
+    below_a_file = tmp_path / "file" / "cache"
+    assert trouble(below_a_file) == " cannot be used (Not a directory): nothing is kept; set another cache_dir"
+    os.chmod(store.folder, 0o777)
+    assert trouble(store.folder) == f" can be written to by others: not used; chmod 700 {store.folder}"
+    os.chmod(store.folder, 0o700)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        assert trouble(store.folder) == " belongs to another user: not used; set another cache_dir"
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the administrator may do everything
+    reason = " cannot be read or written to: nothing new is kept; chmod it, or set another cache_dir"
+    assert trouble(store.folder) == reason
+    assert Store(str(tmp_path / "a" / "b")).trouble() == f"{tmp_path}{reason}"
+
+
 @pytest.mark.parametrize("suffix", [".code", ".forms"])
 def test_no_truncated_entry_ever_loads(store, suffix):
     store.save(KEY, converted())

@@ -79,7 +79,8 @@ def test_a_folder_that_cannot_be_written_to_is_read(place, converted):
         assert store.load("aa", "m.py").code == converted.code
         assert tuple(store.load_forms("aa", "m.py")) == tuple(converted.forms)
         assert not store.save("bb", converted)
-        store.prune(0)
+        assert store.prune(0) == (0, 0)
+        assert store.trouble().startswith(f"{cache} cannot be read or written to")
 
     as_user(check)
     assert sorted(os.listdir(cache)) == before
