@@ -165,11 +165,16 @@ def build(targets: list[str], jobs: int) -> tuple[str, int]:
     Raises:
       UsageError: a target does not exist, or gast does not.
     """
+    tasks = tasks_of(file for target in targets for file in files_of(target))
+    # A program in the current directory may have a `gast.py` of its own. Workers find things as we do.
+    return config.from_elsewhere([config.working_folder()], lambda: _built(tasks, jobs))
+
+
+def _built(tasks: list[Task], jobs: int) -> tuple[str, int]:
     try:
         from autoimport.convert import module  # noqa: F401 (now: in a worker it would be a traceback)
     except ModuleNotFoundError:
         raise UsageError(f"build: {hook.MISSING}") from None
-    tasks = tasks_of(file for target in targets for file in files_of(target))
     counts = dict.fromkeys(("converted", "kept", "unreadable", "faulty"), 0)
     for number, (outcome, why) in enumerate(_outcomes(tasks, jobs), 1):
         counts[outcome] += 1

@@ -71,6 +71,7 @@ def test_a_package_a_module_and_a_distribution_are_found_without_an_import(folde
 def test_several_processes_share_the_work(folder):
     for number in range(40):
         (folder / "app" / f"more{number}.py").write_text(FUNCTION + f"y = {number}\n")
+    (folder / "gast.py").write_text("1 / 0\n")  # in the current directory, it is somebody's own
     assert run(folder, "build", "--jobs", "2", "app")[1].startswith("47 converted, 0 there already, 0 left")
 
 
