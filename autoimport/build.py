@@ -44,10 +44,12 @@ def files_of(target: str) -> list[str]:
     """The source files of a directory, a package or module, or a distribution; sorted.
 
     Raises:
-      UsageError: there is nothing of that name.
+      UsageError: there is nothing of that name, or it is a file.
     """
     if os.path.isdir(target):
         return sorted(_sources(os.path.abspath(target)))
+    if os.path.isfile(target):
+        raise UsageError(f"build: {target}: a file; name its directory: build {os.path.dirname(target) or os.curdir}")
     files: list[str] = []
     for name in resolve([target]):
         files += _module_files(name)
@@ -112,13 +114,19 @@ def build_file(task: Task, store: Store) -> tuple[str, str]:
         with quietly():
             converted = convert_module(source, path, key=key, is_main=is_main, strict=False, with_forms=True)
     except (OSError, SyntaxError, ValueError) as error:  # ValueError: a null byte, before Python 3.12
-        return "unreadable", f"{path}: not Python that can be read ({type(error).__name__})"
+        return "unreadable", _unreadable(path, error)
     for fault in converted.faults:
         reason = " ".join(f"{type(fault).__name__}: {fault}".split())
         return "faulty", f"{path}: could not be converted ({reason}); please report this"
     if not store.save(key, converted):
-        return "unreadable", f"{store.folder}: cannot be written to"
+        return "unreadable", store.trouble() or f"{store.folder} cannot be written to"
     return "converted", ""
+
+
+def _unreadable(path: str, error: Exception) -> str:
+    line = getattr(error, "lineno", None)
+    cause = getattr(error, "msg", None) or getattr(error, "strerror", None) or str(error)
+    return f"{path}{f':{line}' if line else ''}: not Python that can be read ({' '.join(cause.split())})"
 
 
 def _is_program(path: str) -> bool:
@@ -176,9 +184,11 @@ def _built(tasks: list[Task], jobs: int) -> tuple[str, int]:
     except ModuleNotFoundError:
         raise UsageError(f"build: {hook.MISSING}") from None
     counts = dict.fromkeys(("converted", "kept", "unreadable", "faulty"), 0)
+    told = {""}
     for number, (outcome, why) in enumerate(_outcomes(tasks, jobs), 1):
         counts[outcome] += 1
-        if why:
+        if why not in told:  # of a folder that cannot be written to each file has the same to tell
+            told.add(why)
             _show_progress("")
             print(f"autoimport: build: {why}", file=sys.stderr)
         filled = 30 * number // len(tasks)

@@ -76,10 +76,23 @@ def test_several_processes_share_the_work(folder):
 
 
 def test_what_is_no_python_is_named_and_the_rest_is_built(folder):
-    (folder / "app" / "broken.py").write_text("def f(:\n")
+    broken = folder / "app" / "broken.py"
+    broken.write_text("x = 1\ndef f(:\n")
+    # May be run as a program, too, and is told once.
+    (folder / "app" / "zero.py").write_bytes(b"__main__ = 0\0\n")
     code, out, err = run(folder, "build", "app")
-    assert (code, out[:44]) == (0, "7 converted, 0 there already, 1 left as they")
-    assert err == f"autoimport: build: {folder / 'app' / 'broken.py'}: not Python that can be read (SyntaxError)\n"
+    assert (code, out[:44]) == (0, "7 converted, 0 there already, 3 left as they")
+    first, second = err.splitlines()
+    assert first == f"autoimport: build: {broken}:2: not Python that can be read (invalid syntax)"
+    assert second.startswith(f"autoimport: build: {folder / 'app' / 'zero.py'}") and "null bytes" in second
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_once(folder):
+    (folder / "note").touch()
+    code, out, err = run(folder, "build", "app", AUTOIMPORT_CACHE_DIR=str(folder / "note"))
+    assert (code, out[:44]) == (1, "0 converted, 0 there already, 7 left as they")
+    message = f"{folder / 'note'} is not a folder: nothing is kept; set another cache_dir"
+    assert err == f"autoimport: build: {message}\n"
 
 
 def test_a_folder_that_was_built_can_be_shared(folder):
@@ -141,6 +154,7 @@ def test_a_package_that_conversion_needs_is_asked_for(folder):
         (["cache", "info", "more"], "cache: more: unknown; nothing follows info"),
         (["build"], "build: name packages, distributions or directories"),
         (["build", "no_such"], "build: no_such: neither a directory nor an installed package with source files"),
+        (["build", "app/train.py"], "build: app/train.py: a file; name its directory: build app"),
         (["build", "--jobs", "none", "app"], "build: --jobs: use a whole number from 1"),
         (["build", "--cache-size", "x", "app"], "command line: --cache-size: 'x' is not allowed; use a whole number from 0"),
     ],
