@@ -221,6 +221,9 @@ def tend(words: list[str]) -> tuple[str, int]:
     store, limit = hook.store(), config.current().cache_size * MEGABYTE
     if action == "path":
         return store.folder, 0
+    trouble = store.trouble()
+    if trouble is not None:
+        print(f"autoimport: cache: {trouble}", file=sys.stderr)
     if action == "info":
         kept = store.kept().values()
         size = sum(some.size for some in kept)
@@ -233,9 +236,6 @@ def tend(words: list[str]) -> tuple[str, int]:
         ]
         if store.shared is not None:
             lines.append(f"shared   {store.shared} (read only)")
-        trouble = store.trouble()
-        if trouble is not None:
-            lines.append(f"trouble  {trouble}")
         return "\n".join(lines), 0
     limit = 0 if action == "clear" else limit
     removed, freed = store.prune(limit)
