@@ -15,6 +15,11 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 ENVIRONMENT_PREFIX = "AUTOIMPORT_"
+# What text may say of a switch, in any case; those for off stand in autoimport_startup.pth, too.
+SWITCH_WORDS = {
+    **{"1": True, "true": True, "yes": True, "on": True},
+    **{"0": False, "false": False, "no": False, "off": False},
+}
 
 
 class ConfigError(ValueError):
@@ -116,10 +121,9 @@ def _texts(value: Any) -> list[str]:
 
 
 def _switch(text: str, folder: str) -> bool:
-    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-    if text.lower() not in words:
+    if text.lower() not in SWITCH_WORDS:
         raise ValueError(text)
-    return words[text.lower()]
+    return SWITCH_WORDS[text.lower()]
 
 
 def _count(value: Any, folder: str) -> int:
@@ -230,7 +234,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """The settings in the environment: `AUTOIMPORT_<KEY>`, and the names in `AUTOIMPORT=pkg_a,pkg_b`."""
     values: dict[str, Any] = {}
     toggle = environ.get("AUTOIMPORT", "")
-    if toggle not in ("", "0", "1"):
+    if toggle and toggle.lower() not in SWITCH_WORDS:
         try:
             values["packages"] = _names(_listed(toggle), "")
         except ValueError:
@@ -335,7 +339,7 @@ def use(options: Options | None) -> None:
 
 def is_off(environ: Mapping[str, str]) -> bool:
     """Whether the environment turns all of autoimport off."""
-    return environ.get("AUTOIMPORT") == "0"
+    return SWITCH_WORDS.get(environ.get("AUTOIMPORT", "").lower()) is False
 
 
 def _read(reader: Callable[[Any, str], Any], setting: Setting, value: Any, place: str, key: str, folder: str) -> Any:

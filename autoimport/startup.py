@@ -23,7 +23,8 @@ _is_started = False
 def start() -> None:
     """Turn autoimport on in this process, once; whatever fails, plain Python goes on."""
     global _is_started
-    if _is_started:  # found on sys.path in two places, each with its .pth file
+    # Found on sys.path in two places, each with its .pth file; or such a file is older and does not know the word.
+    if _is_started or config.is_off(os.environ):
         return
     _is_started = True
     modules = set(sys.modules)

@@ -206,8 +206,10 @@ def test_the_effective_options_are_those_of_the_environment_until_some_are_set(m
     assert config.current().stage_after == 1
 
 
-def test_only_zero_turns_everything_off():
-    assert [config.is_off({"AUTOIMPORT": value}) for value in ("0", "", "1", "pkg")] == [True, False, False, False]
+def test_the_toggle_takes_the_words_of_every_other_switch():
+    off, on = ("0", "false", "no", "off", "OFF", "False"), ("1", "true", "yes", "on", "On", "")
+    assert [word for word in (*off, *on, "pkg") if config.is_off({"AUTOIMPORT": word})] == list(off)
+    assert {config.from_environment({"AUTOIMPORT": word}).get("packages") for word in (*off, *on)} == {None}
 
 
 def test_options_cannot_be_changed():

@@ -6,8 +6,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from autoimport import config
 
 ROOT = Path(__file__).resolve().parent.parent
 PTH = (ROOT / "autoimport" / "autoimport_startup.pth").read_text()
@@ -64,6 +67,25 @@ def test_the_line_is_one_that_site_runs():
 def test_off_means_that_nothing_of_ours_is_loaded(toggle, folder, environment):
     (folder / "train.py").write_text("import sys\nprint([name for name in sys.modules if 'autoimport' in name])\n")
     assert run(["train.py"], folder, environment, toggle=toggle) == (0, b"[]\n", b"")
+
+
+@pytest.mark.parametrize("word", config.SWITCH_WORDS)
+def test_the_words_of_a_switch_turn_it_on_and_off(word, folder, environment):
+    (folder / "train.py").write_text(CHECK)
+    expected = b"__main__\n" if config.SWITCH_WORDS[word] else b""
+    assert run(["train.py"], folder, environment, toggle=word.title()) == (0, expected, b"")
+
+
+def test_the_line_of_the_pth_file_knows_every_word_for_off():
+    def starts(word):
+        started = []
+        startup = SimpleNamespace(startup=SimpleNamespace(start=lambda: started.append(word)))
+        system = SimpleNamespace(environ={"AUTOIMPORT": word.upper()})
+        exec(PTH, {"__builtins__": {"__import__": lambda name, *_: system if name == "os" else startup}})
+        return bool(started)
+
+    assert {word: starts(word) for word in config.SWITCH_WORDS} == config.SWITCH_WORDS
+    assert not starts("")
 
 
 def test_the_script_and_its_tree_are_converted(folder, environment):
