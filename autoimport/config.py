@@ -100,6 +100,8 @@ class Setting:
 
 def _names(items: list[str], folder: str) -> tuple[str, ...]:
     for item in items:
+        if not isinstance(item, str):
+            raise ValueError(item)
         is_distribution = "-" in item and item.replace("-", "_").replace(".", "_").isidentifier()
         if not is_distribution and not all(part.isidentifier() for part in item.split(".")):
             raise ValueError(item)
@@ -217,12 +219,14 @@ def unknown_key(place: str, key: str, allowed: Iterable[str]) -> ConfigError:
     return ConfigError(f"{place}: {key if key.isprintable() else repr(key)}: unknown; use one of {', '.join(allowed)}")
 
 
-def checked_names(key: str, names: list[str]) -> tuple[str, ...]:
-    """Names of modules or distributions that a call has given."""
+def checked_names(
+    key: str, names: list[str], place: str = "install()", allowed: str = NAMES.allowed
+) -> tuple[str, ...]:
+    """Names of modules or distributions that a call, or what `place` says, has given."""
     try:
         return _names(names, "")
     except ValueError as error:
-        raise bad_value("install()", key, str(error), NAMES.allowed) from None
+        raise bad_value(place, key, error.args[0], allowed) from None
 
 
 def from_flag(setting: Setting, text: str) -> Any:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import autoimport
 from autoimport import config
 from autoimport.config import ConfigError, Options
 
@@ -216,3 +217,8 @@ def test_options_cannot_be_changed():
     with pytest.raises(AttributeError):
         Options().strict = True  # type: ignore[misc]
     assert os.path.isabs(config.from_flag(config.BY_FLAG["--cache-dir"], "x"))
+
+
+def test_what_a_call_gives_as_a_name_is_a_name():
+    with pytest.raises(ConfigError, match=r"install\(\): packages: 1 is not allowed; use names of modules or"):
+        autoimport.install([1])  # type: ignore[list-item]

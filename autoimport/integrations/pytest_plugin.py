@@ -53,18 +53,25 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def _begin(pytest_config: pytest.Config) -> None:
     names = list(pytest_config.getini(INI))
     is_named = "autoimport" in (getattr(pytest_config.known_args_namespace, "plugins", None) or [])
-    if pytest_config.stash.get(_active, False) or not (names or is_named) or config.is_off(os.environ):
+    # TOML's `true` comes as "True".
+    switch = config.SWITCH_WORDS.get(names[0].lower()) if len(names) == 1 else None
+    is_wanted = switch is not False and (names or is_named)
+    if pytest_config.stash.get(_active, False) or not is_wanted or config.is_off(os.environ):
         return
     root = str(pytest_config.rootpath)
     try:
-        flags = {} if not names or names == ["true"] else {"packages": config.checked_names(INI, names)}
-        options = config.load(root, flags)
+        options = config.load(root, {"packages": _packages(pytest_config, names)} if names and not switch else {})
     except config.ConfigError as error:
         raise pytest.UsageError(f"autoimport: {error}") from None
     config.use(options)
     hook.adapters[AssertionRewritingHook] = _converting
     hook.start(hook.select(options, root))
     pytest_config.stash[_active] = True
+
+
+def _packages(pytest_config: pytest.Config, names: list[str]) -> tuple[str, ...]:
+    place = str(pytest_config.inipath or "pytest")
+    return config.checked_names(f"ini option {INI}", names, place, f"true, false or {config.NAMES.allowed}")
 
 
 class ConvertingRewriter(AssertionRewritingHook):

@@ -70,6 +70,14 @@ def test_the_ini_option_names_packages(project):
     assert explained(result) == ["module True", "tests False False"]
 
 
+@pytest.mark.parametrize(("value", "is_on"), [("true", True), ('"on"', True), ("false", False), ('"0"', False)])
+def test_the_ini_option_takes_the_words_of_a_switch(value, is_on, project):
+    project.makepyprojecttoml(f'[tool.pytest.ini_options]\npythonpath = ["."]\nautoimport = {value}\n')
+    result = project.runpytest_subprocess("-p", "autoimport")
+    assert explained(result) == [f"module {is_on}", f"tests {is_on} {is_on}"]
+    assert ("autoimport: on" in result.outlines) is is_on
+
+
 def test_without_either_nothing_is_converted(project):
     project.makeconftest("pytest_plugins = ['autoimport']\n")
     assert explained(project.runpytest_subprocess()) == ["module False", "tests False False"]
@@ -106,9 +114,10 @@ def test_a_broken_test_module_is_reported_as_without_the_plugin(project):
 
 
 def test_a_bad_setting_ends_the_run_with_one_line(project):
-    project.makeini("[pytest]\npythonpath = .\nautoimport = not/a/name\n")
+    ini = project.makeini("[pytest]\npythonpath = .\nautoimport = not/a/name\n")
     result = project.runpytest_subprocess("-p", "autoimport")
-    result.stderr.fnmatch_lines(["ERROR: autoimport: *not/a/name*"])
+    said = "ini option autoimport: 'not/a/name' is not allowed; use true, false or names of modules*"
+    result.stderr.fnmatch_lines([f"ERROR: autoimport: {ini}: {said}"])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
