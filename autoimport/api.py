@@ -5,7 +5,9 @@ In: a function of the person's. Out: its converted twin, or the text of its grap
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -118,7 +120,36 @@ def to_code(fn: Callable[..., Any]) -> str:
 
 
 def do_not_convert(fn: F) -> F:
-    """Decorator: `fn`, and what it calls, runs as written, never as a graph of ours."""
+    """Decorator: `fn`, and what it calls, runs as written, never as a graph of ours.
+
+    Args:
+      fn: a function or another callable, or a class, which stays itself: what is defined in it runs as written.
+
+    Raises:
+      TypeError: it is neither.
+    """
+    left_alone: F = _left_alone(fn)
+    return left_alone
+
+
+def _left_alone(fn: Any) -> Any:
+    if isinstance(fn, type):
+        for name, member in list(vars(fn).items()):
+            is_nested = isinstance(member, type) and member.__qualname__ == f"{fn.__qualname__}.{name}"
+            if is_nested or isinstance(member, (types.FunctionType, staticmethod, classmethod, property)):
+                setattr(fn, name, _left_alone(member))
+        return fn
+    if isinstance(fn, (staticmethod, classmethod)):
+        return type(fn)(_left_alone(fn.__func__))
+    if isinstance(fn, property):
+        get, set_, delete = (accessor and _left_alone(accessor) for accessor in (fn.fget, fn.fset, fn.fdel))
+        return type(fn)(get, set_, delete, fn.__doc__)
+    if not callable(fn):
+        raise TypeError(f"{fn!r} is not a function")
+    return _as_written(fn)
+
+
+def _as_written(fn: Callable[..., Any]) -> Callable[..., Any]:
     from autoimport.staging import gate
 
     @functools.wraps(fn)
@@ -126,7 +157,10 @@ def do_not_convert(fn: F) -> F:
         with gate.suspended():
             return fn(*args, **kwargs)
 
-    return as_written  # type: ignore[return-value]
+    with contextlib.suppress(TypeError, ValueError):  # a builtin function that tells none
+        # Keras asks for the parameters of `__init__` without looking through wrappers.
+        as_written.__signature__ = inspect.signature(fn)  # type: ignore[attr-defined]
+    return as_written
 
 
 def pure(fn: F) -> F:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import autoimport
 from autoimport.api import ConversionError
-from tests.staging.programs import staging_after
+from tests.staging.programs import same, staging_after
 
 SCALE = 3.0
 
@@ -150,6 +150,46 @@ def test_what_is_no_python_function_is_refused() -> None:
     for thing in (len, 3, tf.sin.__class__):
         with pytest.raises(ConversionError, match="nothing to convert"):
             autoimport.convert(thing)
+
+
+def test_a_class_that_is_not_converted_stays_itself_with_all_in_it_as_written() -> None:
+    ours = same(
+        """
+        import autoimport, inspect
+        @autoimport.do_not_convert
+        class Model:
+            scale = 2.0
+            def __init__(self, start): self.start = start
+            def call(self, x): return tf.sin(x) * self.scale + self.start
+            @staticmethod
+            def half(x): return tf.cos(x) * 0.5 + 1.0
+            @classmethod
+            def made(cls, start): return cls(start)
+            @property
+            def doubled(self): return tf.sin(self.start) * 2.0 + 1.0
+            @doubled.setter
+            def doubled(self, value): self.start = value / 2.0
+            class Inner:
+                def call(self, x): return tf.sin(x) + 1.0
+        class Sub(Model):
+            def call(self, x): return super().call(x) + 1.0
+        def main():
+            for i in range(5):
+                model = Sub.made(tf.ones(2) * i)
+                model.doubled = tf.ones(2)
+                show(isinstance(model, Model), isinstance(Model(1.0), Model), Model.__name__)
+                show(Model(1.0).call(tf.ones(2)), model.call(tf.ones(2)), model.half(tf.ones(2)), model.doubled)
+                show(inspect.getfullargspec(Model.__init__).args)  # as Keras asks
+                show(Model.Inner().call(tf.ones(2)), isinstance(Model.Inner(), Model.Inner))
+        """,
+    )
+    assert {name for name, site in ours.sites.items() if name.startswith("Model.") and site.calls} == set()
+
+
+@pytest.mark.parametrize("thing", [3, None])
+def test_only_what_can_be_called_can_be_left_alone(thing: object) -> None:
+    with pytest.raises(TypeError, match=f"{thing} is not a function"):
+        autoimport.do_not_convert(thing)  # type: ignore[type-var]
 
 
 def test_do_not_convert_runs_as_written() -> None:
