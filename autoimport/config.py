@@ -6,6 +6,7 @@ differ in how a value is spelled.
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -69,7 +70,7 @@ class Kind:
     """A kind of value: what is allowed, and how it is read from text and from TOML (ValueError if it is not).
 
     `shown` is how it follows an option in the help. With `alone`, the option on the command line needs no value, and
-    means that.
+    means that. `no_text` is what TOML takes, where a text is a likely mistake.
     """
 
     allowed: str
@@ -77,6 +78,7 @@ class Kind:
     from_text: Callable[[str, str], Any]
     from_toml: Callable[[Any, str], Any]
     alone: str | None = None
+    no_text: str | None = None
 
 
 @dataclass(frozen=True)
@@ -172,20 +174,30 @@ NAMES = Kind(
     " NAMES",
     lambda text, folder: _names(_listed(text), folder),
     lambda value, folder: _names(_texts(value), folder),
+    no_text='a list, as in ["pkg"]',
 )
 FUNCTIONS = Kind(
     "dotted names of functions, or of modules and classes with all in them, as in pkg.module.function or pkg.*",
     " NAMES",
     lambda text, folder: _functions(_listed(text), folder),
     lambda value, folder: _functions(_texts(value), folder),
+    no_text='a list, as in ["pkg.module.function", "pkg.*"]',
 )
-SWITCH = Kind("true or false", "", _switch, _toml_switch, "true")
+SWITCH = Kind("true or false", "", _switch, _toml_switch, "true", "true or false, without quotes")
+COUNT = Kind(
+    "a whole number from 0",
+    " N",
+    lambda text, folder: _count(int(text), folder),
+    _count,
+    no_text="a whole number from 0, without quotes",
+)
 SWITCH_OFF = replace(SWITCH, shown="=false")
-COUNT = Kind("a whole number from 0", " N", lambda text, folder: _count(int(text), folder), _count)
 FILE = Kind("a path", " FILE", _path, _path)
 FOLDER = replace(FILE, shown=" FOLDER")
 FIDELITY = Kind('"exact" or "fast"', " exact|fast", _fidelity, _fidelity)
-VERIFY = Kind('true, false or "warn"', "[=warn]", _verify, _toml_verify, "true")
+VERIFY = Kind(
+    'true, false or "warn"', "[=warn]", _verify, _toml_verify, "true", 'true or false, without quotes, or "warn"'
+)
 
 SETTINGS = (
     Setting("packages", NAMES, "modules to convert, submodules included (default: the program's own directory tree)"),
@@ -231,7 +243,7 @@ def checked_names(
 
 def from_flag(setting: Setting, text: str) -> Any:
     """The value of a command-line option."""
-    return _read(setting.kind.from_text, setting, text, "command line", setting.flag, working_folder())
+    return _from_text(setting, text, "command line", setting.flag)
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -248,8 +260,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             setting = BY_VARIABLE.get(variable)
             if setting is None:
                 raise unknown_key("environment", variable, BY_VARIABLE)
-            kind = setting.kind
-            values[setting.name] = _read(kind.from_text, setting, text, "environment", variable, working_folder())
+            values[setting.name] = _from_text(setting, text, "environment", variable)
     return values
 
 
@@ -258,7 +269,10 @@ def from_pyproject(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
             content = file.read()
-    except OSError:
+    except OSError as error:
+        # It may be anybody's, in some folder above the program: not worth the run.
+        if sys.stderr is not None:
+            print(f"autoimport: {path}: cannot be read ({error.strerror}), so it sets nothing", file=sys.stderr)
         return {}
     if b"autoimport" not in content:
         return {}  # most files: not worth the price of a TOML parser at every start
@@ -270,10 +284,24 @@ def from_pyproject(path: str) -> dict[str, Any]:
     for key, value in table.items():
         setting = BY_NAME.get(key)
         if setting is None:
-            raise unknown_key(path, f"tool.autoimport.{key}", BY_NAME)
-        place = f"tool.autoimport.{key}"
-        values[key] = _read(setting.kind.from_toml, setting, value, path, place, os.path.dirname(path))
+            raise unknown_key(_place_of(key, content, path), f"tool.autoimport.{key}", BY_NAME)
+        try:
+            values[key] = setting.kind.from_toml(value, os.path.dirname(path))
+        except ValueError:
+            allowed = (isinstance(value, str) and setting.kind.no_text) or setting.kind.allowed
+            raise bad_value(_place_of(key, content, path), f"tool.autoimport.{key}", value, allowed) from None
     return values
+
+
+def _place_of(key: str, content: bytes, path: str) -> str:
+    """The file, and the line of a key of `[tool.autoimport]` if it is found by its looks: the parser tells of none."""
+    is_within = False
+    for number, line in enumerate(content.decode().split("\n"), 1):
+        if line.lstrip().startswith("["):
+            is_within = line.partition("]")[0].replace(" ", "") == "[tool.autoimport"
+        elif is_within and line.partition("=")[0].strip(" \t\"'") == key:
+            return f"{path}:{number}"
+    return path
 
 
 def working_folder() -> str:
@@ -346,14 +374,16 @@ def is_off(environ: Mapping[str, str]) -> bool:
     return SWITCH_WORDS.get(environ.get("AUTOIMPORT", "").lower()) is False
 
 
-def _read(reader: Callable[[Any, str], Any], setting: Setting, value: Any, place: str, key: str, folder: str) -> Any:
+def _from_text(setting: Setting, text: str, place: str, key: str) -> Any:
     try:
-        return reader(value, folder)
+        return setting.kind.from_text(text, working_folder())
     except ValueError:
-        raise bad_value(place, key, value, setting.kind.allowed) from None
+        raise bad_value(place, key, text, setting.kind.allowed) from None
 
 
 def _parse_toml(content: bytes, path: str) -> dict[str, Any]:
+    if content.startswith(codecs.BOM_UTF8):
+        raise ConfigError(f"{path}:1: a byte-order mark, which TOML forbids; save the file as UTF-8 without one")
     try:
         loads = from_elsewhere([working_folder()], _toml_parser)
     except ImportError:  # autoimport installed without what it depends on

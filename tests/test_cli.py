@@ -461,7 +461,9 @@ def test_bad_configuration_elsewhere_is_one_line_and_exit_code_2(folder, environ
     (folder / "pyproject.toml").write_text("[tool.autoimport]\nspeed = 1\n")
     code, out, err = run(["-m", "autoimport", "train.py"], folder, environment)
     assert (code, out, err.count(b"\n")) == (2, b"", 1)
-    assert err.startswith(f"autoimport: {folder}/pyproject.toml: tool.autoimport.speed: unknown; use one of ".encode())
+    assert err.startswith(
+        f"autoimport: {folder}/pyproject.toml:2: tool.autoimport.speed: unknown; use one of ".encode()
+    )
 
 
 def test_help_names_every_option(folder, environment):

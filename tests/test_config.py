@@ -118,9 +118,63 @@ def test_a_bad_value_in_pyproject_names_file_key_and_what_is_allowed(name, tmp_p
     with pytest.raises(ConfigError) as error:
         config.load(str(tmp_path), {}, {})
     message = str(error.value)
-    assert message.startswith(f"{path}: tool.autoimport.{name}: ")
-    assert message.endswith(f"is not allowed; use {config.BY_NAME[name].kind.allowed}")
+    kind = config.BY_NAME[name].kind
+    allowed = (kind.no_text if BAD_TOML[name].startswith('"') else None) or kind.allowed
+    assert message.startswith(f"{path}:2: tool.autoimport.{name}: ")
+    assert message.endswith(f"is not allowed; use {allowed}")
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('packages = "x"', """'x' is not allowed; use a list, as in ["pkg"]"""),
+        ('pure = "scipy.*"', """'scipy.*' is not allowed; use a list, as in ["pkg.module.function", "pkg.*"]"""),
+        ('report = "true"', "'true' is not allowed; use true or false, without quotes"),
+        ('cache_size = "64"', "'64' is not allowed; use a whole number from 0, without quotes"),
+        ('verify = "true"', """'true' is not allowed; use true or false, without quotes, or "warn\""""),
+    ],
+)
+def test_a_text_in_pyproject_where_toml_has_something_else_says_what(text, message, tmp_path):
+    pyproject(tmp_path, f"[tool.autoimport]\n{text}\n")
+    with pytest.raises(ConfigError) as error:
+        config.load(str(tmp_path), {}, {})
+    assert str(error.value).partition(f"{text.split()[0]}: ")[2] == message
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[project]\nstrict = 1\n[ tool.autoimport ]  # ours\nreport = true\n'strict' = 1\n", ":5"),
+        ("[tool.autoimport]\r\npackages = [\r\n  'strict',\r\n]\r\n\tstrict=1\r\n", ":5"),
+        ("[tool]\nautoimport = {strict = 1}\n", ""),
+        ("[tool.autoimport]\n[tool.autoimport.strict]\n", ""),
+    ],
+)
+def test_a_bad_value_in_pyproject_names_its_line_if_that_is_easy_to_find(text, line, tmp_path):
+    path = tmp_path / "pyproject.toml"
+    path.write_bytes(text.encode())
+    with pytest.raises(ConfigError) as error:
+        config.load(str(tmp_path), {}, {})
+    assert str(error.value).startswith(f"{path}{line}: tool.autoimport.strict: ")
+
+
+def test_a_byte_order_mark_is_called_one(tmp_path):
+    path = pyproject(tmp_path, "\ufeff[tool.autoimport]\n")
+    with pytest.raises(ConfigError) as error:
+        config.load(str(tmp_path), {}, {})
+    assert str(error.value) == f"{path}:1: a byte-order mark, which TOML forbids; save the file as UTF-8 without one"
+
+
+def test_a_pyproject_that_cannot_be_read_is_told_of(tmp_path, monkeypatch, capsys):
+    path = pyproject(tmp_path, "[tool.autoimport]\nstrict = true\n")
+
+    def refused(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(config, "open", refused, raising=False)  # to root, all files are open
+    assert config.load(str(tmp_path), {}, {}) == Options()
+    assert capsys.readouterr().err == f"autoimport: {path}: cannot be read (Permission denied), so it sets nothing\n"
 
 
 @pytest.mark.parametrize("name", BAD_TEXT)
@@ -136,7 +190,7 @@ def test_an_unknown_key_in_pyproject_lists_the_known_ones(tmp_path):
     path = pyproject(tmp_path, "[tool.autoimport]\npackage = []\n")
     with pytest.raises(ConfigError) as error:
         config.load(str(tmp_path), {}, {})
-    assert str(error.value) == f"{path}: tool.autoimport.package: unknown; use one of {', '.join(TEXTS)}"
+    assert str(error.value) == f"{path}:2: tool.autoimport.package: unknown; use one of {', '.join(TEXTS)}"
 
 
 def test_an_unknown_variable_lists_the_known_ones(tmp_path):

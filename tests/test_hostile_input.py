@@ -1,6 +1,7 @@
 """Input that nobody meant to give: the program does what it does under python, a setting that cannot be used costs one line."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -136,7 +137,8 @@ def test_a_configuration_that_cannot_be_used_costs_one_line(text, tmp_path):
     (tmp_path / "pyproject.toml").write_bytes(text)
     with pytest.raises(config.ConfigError) as error:
         config.load(str(tmp_path), {}, {})
-    assert str(error.value).replace("'", "").startswith(str(tmp_path / "pyproject.toml: tool.autoimport"))
+    said = re.sub(r"'|:\d+(?=: tool)", "", str(error.value))
+    assert said.startswith(str(tmp_path / "pyproject.toml: tool.autoimport"))
     assert str(error.value).isprintable()
 
 
