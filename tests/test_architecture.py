@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "travel": {"staging.registry", "convert.key"},
     "operators": set(),
     "staging": {"operators", "config", "convert", "watching"},
-    "insight": {"staging", "convert", "config", "selection"},
+    "insight": {"staging", "convert", "config", "selection", "distributions"},
 }  # fmt: skip
 NEEDS_NO_TENSORFLOW = (
     "config",

@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
-from autoimport.selection import left_alone
+from autoimport import config
+from autoimport.distributions import resolve
+from autoimport.selection import covers, left_alone
 from autoimport.staging import registry
 from autoimport.staging.registry import Module, Site
 
@@ -31,6 +33,7 @@ def as_dict() -> dict[str, Any]:
         "sites": [_site_as_dict(site) for site in registry.all_sites()],
         "modules": [_module_as_dict(module) for module in list(registry.loaded)],
         "left_alone": dict(sorted(left_alone.items())),
+        "never_imported": _never_imported(),
         "operations": _operations_as_dict(),
         "total_ms": round((time.perf_counter() - _started) * 1e3, 3),
     }
@@ -142,6 +145,17 @@ def _site_as_dict(site: Site) -> dict[str, Any]:
         "graph_ms": round(site.graph_ms, 3),
         "trace_ms": round(site.trace_ms, 3),
     }
+
+
+def _never_imported() -> list[str]:
+    """The packages that the person has named and nothing of which the program has imported: misspelt, as a rule."""
+    program = getattr(sys.modules.get("__main__"), "__spec__", None)
+    met = [*sys.modules, *left_alone, str(getattr(program, "name", "__main__"))]
+    for module in list(registry.loaded):
+        # A script may have been named, too, which is converted anyway.
+        met.append(Path(module.file).stem if module.name == "__main__" else module.name)
+    named = {name: resolve([name]) for name in config.current().packages or ()}
+    return [name for name, modules in named.items() if not any(covers(modules, module) for module in met)]
 
 
 def _operations_as_dict() -> dict[str, Any] | None:
@@ -270,6 +284,9 @@ def _others(sites: list[Site]) -> list[str]:
         lines += _wrapped(f"always eager, {reason}: {', '.join(listing)}", first="", rest="    ")
     for name, why in sorted(left_alone.items()):
         lines += _wrapped(f"not converted: {name}: {why}", first="", rest="    ")
+    never = _never_imported()
+    if never:
+        lines += _wrapped(f"never imported: {', '.join(never)}", first="", rest="    ")
     return lines
 
 

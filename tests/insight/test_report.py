@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import io
 import json
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autoimport import config
 from autoimport.convert.facts import FunctionFacts
 from autoimport.insight import report
 from autoimport.staging import registry
@@ -41,6 +44,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Module:
     monkeypatch.setattr(registry, "modules", {"k1": module})
     monkeypatch.setattr(registry, "loaded", [module])
     monkeypatch.setattr(report, "left_alone", {})
+    monkeypatch.setattr(config, "_current", config.Options())
     return module
 
 
@@ -101,6 +105,7 @@ def test_json_has_one_entry_for_each_site_and_module(module: Module, tmp_path: P
             }
         ],
         "left_alone": {},
+        "never_imported": [],
         "operations": None,
     }
 
@@ -292,6 +297,24 @@ def test_insight_imports_no_tensorflow() -> None:
         "sys.exit(any(name.partition('.')[0] in ('tensorflow', 'keras', 'gast') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_packages_that_were_named_and_never_imported_are_told(
+    module: Module, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "some_tools-1.0.dist-info").mkdir()
+    (tmp_path / "some_tools-1.0.dist-info" / "top_level.txt").write_text("named")
+    monkeypatch.syspath_prepend(tmp_path)
+    main = types.ModuleType("__main__")
+    main.__spec__ = importlib.machinery.ModuleSpec("by_name.main", None)
+    registry.loaded.append(Module("k2", "__main__", "/somewhere/script.py", True, 0.0, lambda: ()))
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    monkeypatch.setitem(sys.modules, "named.inner", main)
+    report.left_alone.update(late="it was imported before autoimport was turned on")
+    met = ("named", "some-tools", "late", "train", "script", "by_name")
+    monkeypatch.setattr(config, "_current", config.Options(packages=(*met, "my_packag", "train.inner")))
+    assert table()[-1] == "never imported: my_packag, train.inner"
+    assert report.as_dict()["never_imported"] == ["my_packag", "train.inner"]
 
 
 def test_modules_that_were_left_alone_are_told_with_the_reason(module: Module) -> None:
