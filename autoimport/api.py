@@ -84,21 +84,24 @@ def _require_form(fn: Any) -> None:
 
 
 def _function(fn: Any) -> types.FunctionType:
-    while isinstance(fn, functools.partial):
-        fn = fn.func
-    fn = getattr(fn, "__func__", fn)
-    if not isinstance(fn, types.FunctionType):
-        fn = getattr(type(fn), "__call__", None)  # noqa: B004
-    if not isinstance(fn, types.FunctionType):
+    found = fn
+    while isinstance(found, functools.partial):
+        found = found.func
+    if not isinstance(getattr(found, "__func__", found), types.FunctionType):
+        found = inspect.unwrap(found)  # what tf.function and functools.cache make is no function itself
+    found = getattr(found, "__func__", found)
+    if not isinstance(found, types.FunctionType):
+        found = getattr(type(found), "__call__", None)  # noqa: B004
+    if not isinstance(found, types.FunctionType):
         raise ConversionError(f"{fn!r} is not a Python function, so there is nothing to convert")
-    return fn
+    return found
 
 
 def to_code(fn: Callable[..., Any]) -> str:
     """The graph form of `fn` as Python text for people; `ops` stands for `autoimport.operators`.
 
     Args:
-      fn: as for `convert`.
+      fn: as for `convert`, or a `tf.function`.
 
     Raises:
       ConversionError: as for `to_graph`.

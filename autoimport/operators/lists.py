@@ -386,11 +386,12 @@ def set_element_type(items: Any, dtype: Any, shape: Any = None) -> None:
 
     A list takes the type of what is appended, so this only checks that what it holds already agrees.
     """
+    dtype, shape = tf.as_dtype(dtype), tf.TensorShape(shape)
     contents = stand_in(items)
     if isinstance(contents, TensorList) and isinstance(contents.structure, Leaf):
-        if contents.structure.dtype != tf.as_dtype(dtype):
-            raise TypeError(f"the list holds {contents.structure.dtype.name}, not {tf.as_dtype(dtype).name}")
-        if not contents.structure.shape.is_compatible_with(tf.TensorShape(shape)):
+        if contents.structure.dtype != dtype:
+            raise TypeError(f"the list holds {contents.structure.dtype.name}, not {dtype.name}")
+        if not contents.structure.shape.is_compatible_with(shape):
             raise ValueError(f"the list holds items of shape {contents.structure.shape}, not {shape}")
 
 
@@ -412,7 +413,10 @@ def stack(items: Any, strict: bool = True) -> Any:
         return tf.stack([Number.of(x) if isinstance(x, Number) else x for x in items])
     except (TypeError, ValueError) as error:
         if strict:
-            raise ValueError(f"{items} must be stackable when strict=True") from error
+            raise ValueError(
+                f"{items!r} is no list of tensors of one type and shape, so it cannot be stacked; "
+                "with strict=False it is returned as it is"
+            ) from error
         return items
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -140,5 +141,12 @@ def test_stack_and_element_types_of_python_lists() -> None:
     values += [1.0, tf.constant(2.0)]
     assert ops.stack(values).numpy().tolist() == [1.0, 2.0]
     assert ops.stack(["a", 1], strict=False) == ["a", 1]
-    with pytest.raises(ValueError, match="stackable"):
-        ops.stack(["a", 1])
+    for items in (["a", 1], 3):
+        with pytest.raises(ValueError, match=re.escape(f"{items!r} is no list of tensors of one type and shape")):
+            ops.stack(items)
+
+
+@pytest.mark.parametrize(("dtype", "shape"), [("nope", None), (tf.float32, "nope")])
+def test_an_element_type_that_is_none_is_refused_whatever_the_list_holds(dtype: Any, shape: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="nope"):
+        ops.set_element_type([], dtype, shape)

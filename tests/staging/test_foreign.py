@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 import pytest
 import tensorflow as tf
@@ -146,10 +147,21 @@ def test_what_has_no_source_is_refused() -> None:
         autoimport.convert(space["made"])
 
 
-def test_what_is_no_python_function_is_refused() -> None:
+@pytest.mark.parametrize("ask", [autoimport.convert, autoimport.to_graph, autoimport.to_code])
+def test_what_is_no_python_function_is_refused_by_its_name(ask) -> None:
     for thing in (len, 3, tf.sin.__class__):
-        with pytest.raises(ConversionError, match="nothing to convert"):
-            autoimport.convert(thing)
+        with pytest.raises(ConversionError, match=re.escape(f"{thing!r} is not a Python function")):
+            ask(thing)
+
+
+def test_the_text_of_what_holds_a_function_is_that_of_the_function() -> None:
+    class Holder:
+        step = tf.function(Model.apply)
+
+    assert autoimport.to_code(tf.function(outer)) == autoimport.to_code(outer)
+    assert autoimport.to_code(functools.partial(functools.cache(outer), limit=1.0)) == autoimport.to_code(outer)
+    for method in (Holder.step, Holder().step):
+        assert autoimport.to_code(method) == autoimport.to_code(Model.apply)
 
 
 def test_a_class_that_is_not_converted_stays_itself_with_all_in_it_as_written() -> None:
