@@ -153,7 +153,10 @@ def _left_alone(fn: Any) -> Any:
 
 
 def _as_written(fn: Callable[..., Any]) -> Callable[..., Any]:
-    from autoimport.staging import gate
+    from autoimport.staging import declared, gate
+
+    if hasattr(fn, "__qualname__"):
+        declared.leave_alone(fn.__module__, fn.__qualname__)
 
     @functools.wraps(fn)
     def as_written(*args: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 _REMEDIES: tuple[tuple[str, str], ...] = (
+    (r"must run eagerly too often", "avoid what stands in parentheses, or keep it apart in a function of its own."),
     (r"\basync|coroutine|await", "compute in a plain function and await around the call of it."),
     (r"generator|\byield", "move the work of one step into a function of its own and yield its result."),
     (
@@ -32,7 +33,11 @@ _REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     (r"new graph too often", "pass what changes at every call as a tensor, or keep it in a tf.Variable."),
     (r"class definition|\bimport", "move the definition or the import to the top of the module."),
-    (r"effects are unknown|only a launch knows", "make that call outside, and pass its result as an argument."),
+    (
+        r"effects are unknown",
+        "make that call outside, and pass its result as an argument; or, if it only computes, name it in pure.",
+    ),
+    (r"only a launch knows", "make that call outside, and pass its result as an argument."),
 )
 
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from autoimport import config
 from autoimport.distributions import resolve
 from autoimport.selection import covers, left_alone
-from autoimport.staging import registry
+from autoimport.staging import declared, registry
 from autoimport.staging.registry import Module, Site
 
 VERSION = 1
@@ -90,6 +90,9 @@ def print_table(stream: TextIO) -> None:
 def verdict(site: Site) -> tuple[str, str | None, int | None]:
     """The state, the reason and its line; what has no graph of its own is eager for its facts' reason."""
     facts = site.facts
+    declaration = _declaration(site) if site.state == "cold" else None
+    if declaration is not None:
+        return "eager", declaration, None
     if not _matters(site):
         return "eager", facts.reason, facts.reason_line
     if site.state == "eager" and site.within and 2 * site.graph_calls >= site.calls:
@@ -97,6 +100,15 @@ def verdict(site: Site) -> tuple[str, str | None, int | None]:
     if site.kind == "generator":
         return "graph", None, None
     return site.state, site.reason, site.reason_line
+
+
+def _declaration(site: Site) -> str | None:
+    """What the person has declared of a function that is the reason why it is eager."""
+    module, name = site.module.name, site.facts.name
+    if not site.calls and declared.is_left_alone(module, name):
+        return "left alone by do_not_convert"
+    is_effectful = declared.kind_of(module, name, site.module.file) == declared.EFFECTFUL
+    return "declared effectful" if is_effectful and site.kind != "region" else None
 
 
 def saved_ms(site: Site) -> float | None:
@@ -263,9 +275,9 @@ _STATE_WORDS = {
 
 
 def _others(sites: list[Site]) -> list[str]:
-    with_form = [site for site in sites if _matters(site)]
-    python = [site for site in with_form if site.state == "python"]
-    cold = [site for site in with_form if site.state == "cold"]
+    verdicts = {site: verdict(site) for site in sites}
+    python = [site for site, (state, _, _) in verdicts.items() if state == "python"]
+    cold = [site for site, (state, _, _) in verdicts.items() if state == "cold"]
     uncalled = sum(not site.calls for site in cold)
     lines: list[str] = []
     if len(cold) > uncalled:
@@ -276,9 +288,9 @@ def _others(sites: list[Site]) -> list[str]:
     if uncalled:
         lines.append(f"never called: {counted(uncalled, 'function')}")
     by_reason: dict[str, list[str]] = {}
-    for site in sites:
-        if not _matters(site):
-            listing = by_reason.setdefault(site.facts.reason or "no graph form", [])
+    for site, (state, reason, _) in verdicts.items():
+        if state == "eager":
+            listing = by_reason.setdefault(reason or "no graph form", [])
             listing.append(f"{site.facts.name} ({place(site)})")
     for reason, listing in by_reason.items():
         lines += _wrapped(f"always eager, {reason}: {', '.join(listing)}", first="", rest="    ")

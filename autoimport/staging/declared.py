@@ -1,7 +1,7 @@
 """What the person has declared of a function, by decorator or setting -> "pure", "effectful", or None.
 
 In: the function's dotted name. A declaration counts where a trace cannot see for itself: it may call what is pure, and
-gives up before it calls what is effectful.
+gives up before it calls what is effectful. What `do_not_convert` was called with is only noted here, for explanations.
 """
 
 from __future__ import annotations
@@ -13,11 +13,22 @@ from autoimport import config
 PURE, EFFECTFUL = "pure", "effectful"
 
 _by_decorator: dict[str, str] = {}
+_left_alone: set[str] = set()
 
 
 def declare(module: str, qualname: str, kind: str) -> None:
     """A decorator says that a function is of `kind`."""
     _by_decorator[f"{module}.{_plain(qualname)}"] = kind
+
+
+def leave_alone(module: str, qualname: str) -> None:
+    """`do_not_convert` has made of a function one that runs as written."""
+    _left_alone.add(f"{module}.{_plain(qualname)}")
+
+
+def is_left_alone(module: str, qualname: str) -> bool:
+    """Whether `do_not_convert` was called with the function; it may be called by other names all the same."""
+    return f"{module}.{_plain(qualname)}" in _left_alone
 
 
 def kind_of(module: str | None, qualname: str, file: str | None = None) -> str | None:

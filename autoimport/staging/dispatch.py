@@ -78,7 +78,7 @@ def enter(site: registry.Site, frame: types.FrameType, cells: Any, args: tuple[A
     mind: Mind | None = site.mind
     if mind is None:
         if _is_effectful(site):
-            site.close("eager", "is declared effectful")
+            site.close("eager", "declared effectful")
             return False
         mind = site.mind = Mind(site)
         if site.closed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 from autoimport.convert.facts import FunctionFacts
 from autoimport.insight.explain import explain
 from autoimport.insight.remedies import remedy_for
-from autoimport.staging import registry
+from autoimport.staging import declared, registry
 from autoimport.staging.registry import Module, Site
 
 
@@ -123,6 +124,29 @@ def test_undecided_and_python_functions_say_so(sites: dict[str, Site]) -> None:
     assert explain(call).endswith("plain Python, no tensor reached it in 200 calls")
 
 
+def test_what_the_person_has_declared_is_the_reason(sites: dict[str, Site], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declared, "_by_decorator", {})
+    monkeypatch.setattr(declared, "_left_alone", set())
+    declared.declare("model", "call", declared.EFFECTFUL)
+    declared.leave_alone("model", "Model.call")
+    for calls in (0, 1):
+        vars(sites["call"]).update(own_calls=calls)
+        assert explain(call).splitlines()[1:] == ["  declared effectful"]
+    assert explain(Model.call).splitlines()[1:] == ["  left alone by do_not_convert"]
+    vars(sites["Model.call"]).update(own_calls=1)  # by another name
+    assert explain(Model.call).endswith("not decided yet, 1 call so far")
+
+
+def test_a_function_that_is_left_alone_says_so_though_nothing_in_it_could_differ(
+    sites: dict[str, Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(declared, "_left_alone", set())
+    facts = sites["call"].facts
+    sites["call"].facts = dataclasses.replace(facts, has_form=False, reason="nothing in it can differ in a graph")
+    declared.leave_alone("model", "call")
+    assert explain(call).splitlines()[1:] == ["  left alone by do_not_convert"]
+
+
 @pytest.mark.parametrize(
     ("target", "name"),
     [
@@ -160,7 +184,8 @@ def test_function_of_a_module_that_was_not_converted_is_called_plain_python(
 
 
 def test_reasons_of_staging_have_remedies() -> None:
-    assert remedy_for("calls perf_counter, whose effects are unknown") is not None
+    assert "name it in pure" in str(remedy_for("calls perf_counter, whose effects are unknown"))
+    assert "in parentheses" in str(remedy_for("must run eagerly too often (a check in the graph fails: list index)"))
     assert remedy_for("needs a value that only a launch knows (TypeError: no 'Host')") is not None
     assert remedy_for("needs a new graph too often: rate was 0.1 and is 0.2") is not None
 

@@ -17,7 +17,7 @@ import pytest
 from autoimport import config
 from autoimport.convert.facts import FunctionFacts
 from autoimport.insight import report
-from autoimport.staging import registry
+from autoimport.staging import declared, registry
 from autoimport.staging.registry import Module, Site
 
 
@@ -261,6 +261,14 @@ def test_functions_without_a_form_are_grouped_by_their_reason(module: Module) ->
     assert table()[2:] == [
         "always eager, a generator: train (/somewhere/train.py:1), test (/somewhere/train.py:1)",
     ]
+
+
+def test_functions_that_the_person_keeps_eager_are_grouped_by_what_was_declared(
+    module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(declared, "_left_alone", {"train.sample"})
+    add(module, facts("sample"))
+    assert table()[2:] == ["always eager, left alone by do_not_convert: sample (/somewhere/train.py:1)"]
 
 
 def test_time_saved_is_unknown_without_an_eager_call_to_compare(module: Module) -> None:

@@ -196,6 +196,7 @@ def test_a_class_that_is_not_converted_stays_itself_with_all_in_it_as_written() 
         """,
     )
     assert {name for name, site in ours.sites.items() if name.startswith("Model.") and site.calls} == set()
+    assert autoimport.explain("Model.half").endswith("left alone by do_not_convert")
 
 
 @pytest.mark.parametrize("thing", [3, None])
