@@ -52,6 +52,14 @@ class FunctionFacts:
     end: tuple[int, str] | None = None
 
     @property
+    def title(self) -> str:
+        """What people know it by: `train`, or of a region `train, lines 7-9`."""
+        if self.kind != "region":
+            return self.name
+        lines = f"line {self.line}" if self.line == self.end_line else f"lines {self.line}-{self.end_line}"
+        return lines if self.name == "<module>" else f"{self.name}, {lines}"
+
+    @property
     def can_launch(self) -> bool:
         """Whether it may become a graph of its own."""
         return self.has_form and self.kind != "generator"

@@ -13,6 +13,7 @@ from autoimport.insight import report
 from autoimport.insight.remedies import remedy_for
 from autoimport.staging import registry
 from autoimport.staging.registry import Site
+from autoimport.staging.wording import counted
 
 
 def explain(target: Callable[..., Any] | str) -> str:
@@ -96,9 +97,9 @@ def _verdict(site: Site, head: str, state: str, reason: str | None, line: int | 
     if state == "graph":
         return [f"{head}: a graph", *_graph_lines(site)]
     if state == "python":
-        return [f"{head}: plain Python, no tensor reached it in {report.counted(site.calls, 'call')}"]
+        return [f"{head}: plain Python, no tensor reached it in {counted(site.calls, 'call')}"]
     if state == "cold":
-        called = f"{report.counted(site.calls, 'call')} so far" if site.calls else "never called"
+        called = f"{counted(site.calls, 'call')} so far" if site.calls else "never called"
         return [
             f"{head}: not decided yet, {called}",
             *_reason_lines(site, reason, line),
@@ -111,9 +112,9 @@ def _graph_lines(site: Site) -> list[str]:
         return []
     eager_calls = site.calls - site.graph_calls
     before = f", the other {eager_calls} eagerly" if eager_calls > 0 else ""
-    lines = [f"  {site.graph_calls} of {report.counted(site.calls, 'call')} ran in a graph{before}"]
+    lines = [f"  {site.graph_calls} of {counted(site.calls, 'call')} ran in a graph{before}"]
     if site.traces:
-        lines.append(f"  {report.counted(site.traces, 'trace')}, {report.duration(site.trace_ms)}")
+        lines.append(f"  {counted(site.traces, 'trace')}, {report.duration(site.trace_ms)}")
     saved = report.saved_ms(site)
     if saved is not None:
         graph_ms = report.duration(site.graph_ms / site.graph_calls)

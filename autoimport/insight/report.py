@@ -16,6 +16,7 @@ from autoimport.distributions import resolve
 from autoimport.selection import covers, left_alone
 from autoimport.staging import declared, registry
 from autoimport.staging.registry import Module, Site
+from autoimport.staging.wording import counted, counted_sites
 
 VERSION = 1
 WIDTH = 100
@@ -133,11 +134,6 @@ def duration(milliseconds: float) -> str:
     return f"{milliseconds:.0f} ms" if size >= 10 else f"{milliseconds:.2g} ms"
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 trace`, `2 traces`, `2 launches`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
-
-
 def _site_as_dict(site: Site) -> dict[str, Any]:
     state, reason, reason_line = verdict(site)
     return {
@@ -198,7 +194,7 @@ def _table() -> list[str]:
     listed.sort(key=lambda site: (-_total_ms(site), -site.calls))
     lines = [_summary(sites), *_share()]
     if listed:
-        lines += ["", _row("function", "where", "calls", "as graph", "traces", "saved")]
+        lines += ["", _row("function or region", "where", "calls", "as graph", "traces", "saved")]
     for site in listed:
         lines += _rows(site)
     others = _others([site for site in sites if not _deserves_a_row(site)])
@@ -227,7 +223,7 @@ def _summary(sites: list[Site]) -> str:
     cached = sum(module.cached for module in modules)
     convert = duration(sum(module.convert_ms for module in modules))
     return (
-        f"autoimport: {graphs} of {counted(len(sites), 'function')} ran as graphs; "
+        f"autoimport: {graphs} of {counted_sites(sites)} ran as graphs; "
         f"{counted(len(modules), 'module')} ({cached} from the cache), converted in {convert}"
     )
 
@@ -253,7 +249,7 @@ def _rows(site: Site) -> list[str]:
     state, reason, line = verdict(site)
     saved = saved_ms(site)
     head = _row(
-        site.facts.name,
+        site.facts.title,
         place(site),
         str(site.calls),
         str(site.graph_calls),
@@ -278,22 +274,22 @@ def _others(sites: list[Site]) -> list[str]:
     verdicts = {site: verdict(site) for site in sites}
     python = [site for site, (state, _, _) in verdicts.items() if state == "python"]
     cold = [site for site, (state, _, _) in verdicts.items() if state == "cold"]
-    uncalled = sum(not site.calls for site in cold)
+    uncalled = [site for site in cold if not site.calls]
     lines: list[str] = []
-    if len(cold) > uncalled:
-        called = (f"{site.facts.name} ({counted(site.calls, 'call')})" for site in cold if site.calls)
-        lines += _wrapped(f"not decided yet: {', '.join(called)}", first="", rest="    ")
+    if len(cold) > len(uncalled):
+        called = (f"{site.facts.title} ({counted(site.calls, 'call')})" for site in cold if site.calls)
+        lines += _wrapped(f"not decided yet: {'; '.join(called)}", first="", rest="    ")
     if python:
-        lines.append(f"plain Python, no tensor reached them: {counted(len(python), 'function')}")
+        lines.append(f"plain Python, no tensor reached them: {counted_sites(python)}")
     if uncalled:
-        lines.append(f"never called: {counted(uncalled, 'function')}")
+        lines.append(f"never called: {counted_sites(uncalled)}")
     by_reason: dict[str, list[str]] = {}
     for site, (state, reason, _) in verdicts.items():
         if state == "eager":
             listing = by_reason.setdefault(reason or "no graph form", [])
-            listing.append(f"{site.facts.name} ({place(site)})")
+            listing.append(f"{site.facts.title} ({place(site)})")
     for reason, listing in by_reason.items():
-        lines += _wrapped(f"always eager, {reason}: {', '.join(listing)}", first="", rest="    ")
+        lines += _wrapped(f"always eager, {reason}: {'; '.join(listing)}", first="", rest="    ")
     for name, why in sorted(left_alone.items()):
         lines += _wrapped(f"not converted: {name}: {why}", first="", rest="    ")
     never = _never_imported()

@@ -28,6 +28,7 @@ from autoimport.staging.gate import PYTHON_AFTER, results
 from autoimport.staging.launch import EAGER, MISS, Specialisation
 from autoimport.staging.sources import Changing
 from autoimport.staging.trace import NeedsHost, Trace, lock
+from autoimport.staging.wording import counted
 
 # Calls of a function without tensors that are looked at: the second, and one of the last before it counts as Python.
 _LOOKED_AT = (2, PYTHON_AFTER - 1)
@@ -193,7 +194,7 @@ class Mind:
         def report(operations: int, milliseconds: float, walks: bool) -> None:
             self._site.sample_ms = milliseconds
             if not self._policy.is_worthwhile(operations, walks) and not self._site.closed:
-                self._leave_eager(f"too small to gain from a graph ({operations} operations)")
+                self._leave_eager(f"too small to gain from a graph ({counted(operations, 'operation')})")
 
         sampling.sample(frame, report)
 
@@ -286,7 +287,7 @@ class Mind:
                 self._failed(specialisation.reason, specialisation.line, specialisation.work)
             return None
         if not self._policy.pays(specialisation.cost):
-            self._leave_eager(f"too small to gain from a graph ({specialisation.cost} operations)")
+            self._leave_eager(f"too small to gain from a graph ({counted(specialisation.cost, 'operation')})")
             return None
         return specialisation
 

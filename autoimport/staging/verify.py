@@ -36,6 +36,7 @@ from autoimport import config
 from autoimport.operators.heap import MISSING
 from autoimport.staging import gate, log, objects, randomness, registry, tf_internals, trust
 from autoimport.staging.launch import EAGER, MISS, Specialisation
+from autoimport.staging.wording import counted, counted_sites
 
 # In units in the last place of the largest value of a tensor; with fidelity = "fast" TensorFlow may do as it likes.
 TOLERANCE = {"exact": 256, "fast": 1 << 14}
@@ -108,7 +109,7 @@ def launch(site: registry.Site, held: Specialisation, frame: types.FrameType, ce
 
 def summary() -> str:
     """One line about all that has been verified."""
-    text = f"autoimport: verify: {tally.launches} launches of {len(tally.sites)} functions and regions were compared"
+    text = f"autoimport: verify: compared {counted(tally.launches, 'launch')} of {counted_sites(tally.sites)}"
     if tally.rounded:
         return f"{text}; {tally.rounded} floats differ in the last bits, by {tally.units:.3g} units at most"
     return f"{text}, nothing differs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.machinery
 import io
 import json
@@ -247,7 +248,35 @@ def test_functions_that_no_tensor_reached_are_one_line(module: Module) -> None:
 def test_functions_that_are_not_decided_yet_are_one_line(module: Module) -> None:
     add(module, facts("main"), own_calls=1)
     add(module, facts("build"), own_calls=2)
-    assert table()[1:] == ["", "not decided yet: main (1 call), build (2 calls)"]
+    assert table()[1:] == ["", "not decided yet: main (1 call); build (2 calls)"]
+
+
+def test_a_region_is_named_by_its_lines(module: Module) -> None:
+    add(module, facts("main"), own_calls=1)
+    add(module, facts("main", 7, kind="region"), own_calls=5)
+    add(module, dataclasses.replace(facts("<module>", 20, kind="region"), end_line=20), own_calls=6)
+    add(module, facts("main", 12, kind="region"), state="graph", own_calls=9, own_graph_calls=8)
+    lines = table()
+    assert lines[0].startswith("autoimport: 1 of 4 functions and regions ran as graphs;")
+    assert lines[3].startswith("main, lines 12-15           /somewhere/train.py:12 ")
+    assert lines[-1] == "not decided yet: main (1 call); main, lines 7-10 (5 calls); line 20 (6 calls)"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        ([], "0 functions and regions"),
+        (["function"], "1 function"),
+        (["function", "generator"], "2 functions"),
+        (["region"], "1 region"),
+        (["region", "region"], "2 regions"),
+        (["region", "function"], "2 functions and regions"),
+    ],
+)
+def test_functions_and_regions_are_counted_as_what_they_are(kinds: list[str], words: str, module: Module) -> None:
+    for kind in kinds:
+        add(module, facts("f", kind=kind))
+    assert f" of {words} ran as graphs" in table()[0]
 
 
 def test_functions_that_were_never_called_are_one_line(module: Module) -> None:
@@ -259,7 +288,7 @@ def test_functions_without_a_form_are_grouped_by_their_reason(module: Module) ->
     for name in ("train", "test"):
         add(module, facts(name, has_form=False, reason="a generator"))
     assert table()[2:] == [
-        "always eager, a generator: train (/somewhere/train.py:1), test (/somewhere/train.py:1)",
+        "always eager, a generator: train (/somewhere/train.py:1); test (/somewhere/train.py:1)",
     ]
 
 

@@ -288,6 +288,6 @@ def test_equal_values(value: Any) -> None:
 
 def test_the_summary_says_how_much_was_compared(told: verify.Tally) -> None:
     told.launches = 3
-    assert "3 launches of 0 functions and regions were compared, nothing differs" in verify.summary()
+    assert "compared 3 launches of 0 functions and regions, nothing differs" in verify.summary()
     told.rounded, told.units = 2, 1.5
     assert "2 floats differ in the last bits, by 1.5 units at most" in verify.summary()
