@@ -38,7 +38,7 @@ class Options:
       cache_size: megabytes that it may take; cache_shared: a second folder, which is only read.
       stage_after: eager calls before a function is traced, whatever it promises to save; None for the policy.
       report: print the report after the program; report_json: write it to this file; report_operations: time every
-        operation for it.
+        operation for it, and print it if nothing is said of it.
       strict: a fault in autoimport raises instead of costing speed.
       pure: functions that a graph may call though their code is not converted: they only compute. effectful: functions
         that no graph may call. Dotted names; `pkg.*` means all of `pkg`.
@@ -349,6 +349,8 @@ def load(folder: str, flags: Mapping[str, Any] | None = None, environ: Mapping[s
     values = from_pyproject(pyproject) if pyproject else {}
     values.update(from_environment(os.environ if environ is None else environ))
     values.update(flags or {})
+    if values.get("report_operations") and not values.get("report_json"):
+        values.setdefault("report", True)  # else nobody would see what was timed
     return replace(Options(), **values)
 
 

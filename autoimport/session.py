@@ -127,13 +127,7 @@ def _report(options: config.Options, process: int) -> None:
 
     if os.getpid() != process:
         return
-    if options.report_json:
-        try:
-            report.write_json(options.report_json)
-        except OSError as error:
-            print(f"autoimport: {options.report_json}: cannot be written ({error.strerror})", file=sys.stderr)
-    if options.report and sys.stderr is not None:
-        report.print_table(sys.stderr)
-        trouble = hook.store().trouble()
-        if trouble is not None:
-            print(f"cache: {trouble}", file=sys.stderr)
+    report.deliver(options, sys.stderr)
+    trouble = hook.store().trouble() if options.report and sys.stderr is not None else None
+    if trouble is not None:
+        print(f"cache: {trouble}", file=sys.stderr)

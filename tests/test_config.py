@@ -186,6 +186,13 @@ def test_a_bad_value_in_the_environment_names_the_variable_and_what_is_allowed(n
     assert str(error.value).endswith(f"use {config.BY_NAME[name].kind.allowed}")
 
 
+@pytest.mark.parametrize(
+    ("more", "is_printed"), [({}, True), ({"report": False}, False), ({"report_json": "/tmp/r.json"}, False)]
+)
+def test_what_is_timed_is_printed_unless_there_is_another_say(more, is_printed, tmp_path):
+    assert config.load(str(tmp_path), {"report_operations": True, **more}, {}).report is is_printed
+
+
 def test_an_unknown_key_in_pyproject_lists_the_known_ones(tmp_path):
     path = pyproject(tmp_path, "[tool.autoimport]\npackage = []\n")
     with pytest.raises(ConfigError) as error:

@@ -82,6 +82,17 @@ def _flush() -> None:
             pass  # closed, or None
 
 
+def deliver(options: config.Options, stream: TextIO | None) -> None:
+    """Report as the options say: to a file, and to `stream`. What cannot be written costs one line on stderr."""
+    if options.report_json:
+        try:
+            write_json(options.report_json)
+        except OSError as error:
+            print(f"autoimport: {options.report_json}: cannot be written ({error.strerror})", file=sys.stderr)
+    if options.report and stream is not None:
+        print_table(stream)
+
+
 def print_table(stream: TextIO) -> None:
     """Print the report for people: what took most of the time first, and why what is eager is eager."""
     stream.write("\n".join(_table()) + "\n")

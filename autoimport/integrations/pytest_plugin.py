@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import os
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -42,6 +43,20 @@ def pytest_configure(config: pytest.Config) -> None:
     _begin(config)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Report as the options say. Of pytest-xdist's workers, which have no terminal, nothing is told."""
+    options = config.current()
+    if not terminalreporter.config.stash.get(_active, False) or not (options.report or options.report_json):
+        return
+    from autoimport.insight import report
+
+    if options.report:
+        terminalreporter.section("autoimport")
+    text = io.StringIO()
+    report.deliver(options, text)
+    terminalreporter.write(text.getvalue())
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Leave imports as they were."""
     if config.stash.get(_active, False):
@@ -64,6 +79,8 @@ def _begin(pytest_config: pytest.Config) -> None:
     except config.ConfigError as error:
         raise pytest.UsageError(f"autoimport: {error}") from None
     config.use(options)
+    if options.report or options.report_json:
+        from autoimport.insight import report  # noqa: F401 (starts its clock)
     hook.adapters[AssertionRewritingHook] = _converting
     hook.start(hook.select(options, root))
     pytest_config.stash[_active] = True

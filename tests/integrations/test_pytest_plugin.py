@@ -1,5 +1,6 @@
 """`pytest -p autoimport`, and the ini option: runs of pytest in processes of their own."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -104,6 +105,17 @@ def test_fixtures_in_a_conftest_are_converted(project):
         test_mine="def test_it(number):\n    assert number(1) == 1\n    assert '@enter' in number.__code__.co_names\n"
     )
     project.runpytest_subprocess("-p", "autoimport").assert_outcomes(passed=1)
+
+
+def test_the_report_comes_at_the_end(project, monkeypatch):
+    monkeypatch.setenv("AUTOIMPORT_REPORT", "1")
+    monkeypatch.setenv("AUTOIMPORT_REPORT_JSON", "report.json")
+    result = project.runpytest_subprocess("-p", "autoimport")
+    result.stdout.fnmatch_lines(["*= autoimport =*", "autoimport: 0 of 3 functions ran as graphs; 2 modules *"])
+    assert {module["name"] for module in json.loads((project.path / "report.json").read_text())["modules"]} == {
+        "mine",
+        "test_mine",
+    }
 
 
 def test_a_broken_test_module_is_reported_as_without_the_plugin(project):
