@@ -113,6 +113,9 @@ def _graph_lines(site: Site) -> list[str]:
     eager_calls = site.calls - site.graph_calls
     before = f", the other {eager_calls} eagerly" if eager_calls > 0 else ""
     lines = [f"  {site.graph_calls} of {counted(site.calls, 'call')} ran in a graph{before}"]
+    missed = report.last_miss(site)
+    if missed is not None:
+        lines.append(f"  not at every call: {missed}")
     if site.traces:
         lines.append(f"  {counted(site.traces, 'trace')}, {report.duration(site.trace_ms)}")
     saved = report.saved_ms(site)

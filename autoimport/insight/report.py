@@ -20,6 +20,8 @@ from autoimport.staging.wording import counted, counted_sites
 
 VERSION = 1
 WIDTH = 100
+# What kept calls of a graph's site eager is worth a word if it was one in so many.
+MANY_EAGER_CALLS = 4
 _NAME_WIDTH = 27
 _PLACE_WIDTH = 35
 
@@ -121,6 +123,14 @@ def _declaration(site: Site) -> str | None:
         return "left alone by do_not_convert"
     is_effectful = declared.kind_of(module, name, site.module.file) == declared.EFFECTFUL
     return "declared effectful" if is_effectful and site.kind != "region" else None
+
+
+def last_miss(site: Site) -> str | None:
+    """Why a call last ran eagerly although there was a graph, if more than a few did."""
+    if site.mind is None or MANY_EAGER_CALLS * (site.calls - site.graph_calls) < site.calls:
+        return None
+    reason: str | None = site.mind.lacked
+    return reason
 
 
 def saved_ms(site: Site) -> float | None:
@@ -268,7 +278,11 @@ def _rows(site: Site) -> list[str]:
         "-" if saved is None else duration(saved),
     )
     if reason is None:
-        return [head, f"    {_STATE_WORDS[state]}"]
+        missed = last_miss(site) if state == "graph" else None
+        return [
+            head,
+            *_wrapped(f"{_STATE_WORDS[state]}, but not at every call: {missed}" if missed else _STATE_WORDS[state]),
+        ]
     where = "" if line is None else f"line {line}: "
     return [head, *_wrapped(f"{_STATE_WORDS[state]}: {where}{reason}")]
 

@@ -39,7 +39,11 @@ _LONGEST_SILENCE = 1.0
 
 
 class Mind:
-    """What staging thinks of one site."""
+    """What staging thinks of one site.
+
+    Attributes:
+      entered: calls so far. lacked: why one of them last ran eagerly although there was a graph, for the report.
+    """
 
     def __init__(self, site: registry.Site) -> None:
         self._site = site
@@ -50,6 +54,7 @@ class Mind:
         self._without_tensors, self._runs_operations = 0, is_known
         self._sampled = 0
         self.entered = self._missed = self._launched = 0
+        self.lacked: str | None = None
         self._deferred: tuple[Any, int, int] = (None, 0, 0)
         # What a region counts up, now and then, is another number the next time.
         self._changing = Changing(numbers={*site.facts.parameters}.intersection(site.facts.results))
@@ -153,6 +158,7 @@ class Mind:
         hits, self._missed = self.entered - self._missed - 1, self.entered
         last = next(iter(self._specialisations), None)
         lacks = "" if last is None else last.explain(last.failed)
+        self.lacked = lacks or self.lacked
         if not self._policy.wants_trace(hits, is_rare=self._is_rare(), lacks=lacks):
             self._sample(frame)
             return False
@@ -378,6 +384,7 @@ class Mind:
                 site.mind._policy.hurry()
 
     def _bailed(self, specialisation: Specialisation) -> bool:
+        self.lacked = specialisation.bailed or self.lacked
         if specialisation.bailed is not None and self._policy.another_bail():
             self._leave_eager(f"must run eagerly too often ({specialisation.bailed})")
         return False

@@ -18,6 +18,7 @@ import pytest
 from autoimport import config
 from autoimport.convert.facts import FunctionFacts
 from autoimport.insight import report
+from autoimport.insight.explain import explain
 from autoimport.staging import declared, registry
 from autoimport.staging.registry import Module, Site
 
@@ -219,6 +220,14 @@ def test_table_says_calls_traces_time_saved_and_why_not(module: Module) -> None:
     ]
     assert lines[4].split() == ["graph"]
     assert lines[6].strip() == "eager: line 11: print at every call"
+
+
+@pytest.mark.parametrize(("own_graph_calls", "row"), [(70, "graph, but not at every call: k was 3"), (90, "graph")])
+def test_a_graph_that_many_calls_lack_says_why(own_graph_calls: int, row: str, module: Module) -> None:
+    site = add(module, facts("step"), state="graph", own_calls=100, own_graph_calls=own_graph_calls, traces=5)
+    site.mind = types.SimpleNamespace(lacked="k was 3")
+    assert table()[-1].strip() == row
+    assert ("not at every call: k was 3" in explain("step")) is (row != "graph")
 
 
 def test_table_fits_a_hundred_columns_and_stays_aligned(module: Module) -> None:

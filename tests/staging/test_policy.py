@@ -522,6 +522,22 @@ def test_a_call_that_goes_back_to_eager_again_and_again_ends_that_way_and_says_w
     assert ours.sites["positive"].reason.startswith("must run eagerly too often (a check in the graph fails: ")
 
 
+def test_what_kept_a_call_from_a_graph_last_is_known() -> None:
+    program = """
+    def named(x, k): return tf.sin(x) * len(k)
+    def positive(x):
+        if tf.reduce_sum(x) < 0:
+            raise ValueError("negative")
+        return tf.sqrt(x)
+    def main():
+        for k in ("a", "a", "a", "bc"): show(named(tf.ones(2), k))
+        for i in (1.0, 1.0, 1.0, -1.0): attempt(lambda: positive(tf.constant([i])))
+    """
+    ours = same(program, named="graph", positive="graph")
+    assert ours.sites["named"].mind.lacked == "k was 'a'"
+    assert ours.sites["positive"].mind.lacked.startswith("a check in the graph fails: ")
+
+
 def test_under_a_tape_that_stays_open_parts_are_graphs_where_the_whole_must_run_eagerly() -> None:
     program = """
     import time
