@@ -266,7 +266,7 @@ def supervise(program: Program) -> None:
     if script is not None:
         _flush()
     if failure is not None:
-        failure.__traceback__ = without_our_frames(failure.__traceback__)
+        failure.__traceback__ = without_our_frames(failure)
         show(failure)
     if script is not None:
         for name in ("__file__", "__cached__"):
@@ -293,7 +293,7 @@ def show(error: BaseException) -> None:
     except SystemExit:
         raise
     except BaseException as second:
-        second.__traceback__ = without_our_frames(second.__traceback__)
+        second.__traceback__ = without_our_frames(second)
         _write("Error in sys.excepthook:\n")
         sys.__excepthook__(type(second), second, second.__traceback__)
         _write("\nOriginal exception was:\n")
@@ -303,18 +303,19 @@ def show(error: BaseException) -> None:
 _MISSING: Any = object()
 
 
-def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback with the person's frames only.
+def without_our_frames(error: BaseException) -> TracebackType | None:
+    """The traceback of an exception with the person's frames only.
 
-    Where an exception comes from the inside of autoimport, the frames there are kept, to be reported.
+    Where it comes from the inside of autoimport, the frames there are kept, to be reported; an interrupt comes from
+    wherever the program is, and may have come while a graph was running.
     """
-    entries = []
+    entries, traceback = [], error.__traceback__
     while traceback is not None:
         entries.append(traceback)
         traceback = traceback.tb_next
     names = [str(entry.tb_frame.f_globals.get("__name__")) for entry in entries]
     end = len(names)
-    while end and names[end - 1].startswith("autoimport."):
+    while end and names[end - 1].startswith("autoimport.") and not isinstance(error, KeyboardInterrupt):
         end -= 1
     kept = [
         entry
