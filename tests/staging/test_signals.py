@@ -8,9 +8,11 @@ from __future__ import annotations
 import faulthandler
 import gc
 import signal
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -262,3 +264,23 @@ def test_the_first_launch_does_not_tell_whether_a_graph_takes_long(
     )
     (specialisation,) = ours.sites["f"].mind._specialisations
     assert specialisation.is_long is is_long
+
+
+def test_an_interrupt_while_a_graph_runs_shows_the_frames_of_the_program(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent(LOOPS).replace("import _thread", "import tensorflow as tf, _thread")
+        + "def main():\n"
+        + "    for _ in range(4): count(tf.constant(5))\n"
+        + "    threading.Timer(.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        + "    count(ENDLESS)\n"
+        + "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        + "main()\n"
+    )
+    command = [sys.executable, "-m", "autoimport", "--stage-after", "1", str(program)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    lines = [line.strip() for line in run.stderr.splitlines()]
+    shown = lines[lines.index("Traceback (most recent call last):") :]
+    assert run.returncode == -signal.SIGINT
+    assert [line.rpartition(", in ")[2] for line in shown if line.startswith("File ")] == ["<module>", "main", "count"]
+    assert shown[-1] == "KeyboardInterrupt"
