@@ -23,7 +23,7 @@ from autoimport.operators.numbers import Known, Number, Outranking
 from autoimport.operators.observer import Observer
 from autoimport.staging import tf_internals
 from autoimport.staging.arrays import Array
-from autoimport.staging.handed_on import BRANCHES, CALLS, LOOPS, handed_on
+from autoimport.staging.handed_on import BRANCHES, CALLS, LOOPS, handed_on, siblings
 from autoimport.staging.tf_operations import around_branches
 
 # The sources from which a gradient flows to a tensor on every way, and on some way.
@@ -33,7 +33,6 @@ NOWHERE: Reach = (0, 0)
 _Place = tuple[int, str]
 Chosen = dict[_Place, bool]
 
-_READ_ITEMS = frozenset({"TensorListGetItem", "TensorListPopBack"})
 # As many are looked at on all ways.
 _MOST_CONDITIONS = 4
 
@@ -122,16 +121,22 @@ def _require_seen(graph: Any, sources: Sequence[Any], targets: Sequence[Any], un
     here = [each for each in sources if isinstance(each, tf_internals.SymbolicTensor) and each.graph is graph]
     if any(each.op.name in unseen for each in [*here, *targets]):
         raise Unstageable("takes a gradient of, or for, a tensor that is read or chosen after the tape was closed")
-    if any(each.op.type in _READ_ITEMS or ITEMS in each.op.name for each in here):
+    if any(map(is_item, here)):
         raise Unstageable("takes a gradient for an item of a list of symbolic length, or of a TensorArray")
 
 
+def is_item(tensor: Any) -> bool:
+    """Whether a tensor was put into a list, or a TensorArray: in eager code it has other names."""
+    operation = tf_internals.behind_identities(tensor).op
+    return operation.type in {"TensorListGetItem", "TensorListPopBack"} or ITEMS in operation.name
+
+
 def _require_one_name(graph: Any, sources: Sequence[Any], targets: Sequence[Any], since: int) -> None:
-    """Give up where a source may be another tensor, handed on by a branch or loop, which the targets use by itself."""
+    """Give up where the targets use what a source may be, or what it is made together with, in a branch or loop."""
     for source in sources:
         if not isinstance(source, tf_internals.SymbolicTensor) or source.graph is not graph:
             continue
-        others = handed_on(graph, source)
+        others = [*handed_on(graph, source), *siblings(source)]
         for _, possible in _reaches(graph, others, targets, since=since, without=source) if others else ():
             if possible:
                 raise Unstageable("takes a gradient of one of two tensors, and the target uses one by its other name")

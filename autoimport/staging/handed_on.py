@@ -78,6 +78,39 @@ def may_be_others(graph: Any, places: Iterable[int]) -> list[tuple[int, list[int
     return found
 
 
+def are_related(graph: Any) -> bool:
+    """Whether eager code may have a gradient of one result of a graph by another, which a tape outside would miss.
+
+    What happens in a branch or loop is not looked into: its results may all be made of one another.
+    """
+    outputs = [tf_internals.behind_identities(t) for t in graph.outputs if t.dtype.is_floating or t.dtype.is_complex]
+    together = [output.op for output in outputs if _is_control_flow(output.op)]
+    wanted, makers = {id(tensor) for tensor in outputs}, {id(operation) for operation in together}
+    if len(wanted) < len(outputs) or len(makers) < len(together):
+        return True
+    seen: set[int] = set()
+    ahead = [tensor for output in outputs for tensor in output.op.inputs]
+    while ahead:
+        tensor = ahead.pop()
+        if id(tensor) in wanted or id(tensor.op) in makers:
+            return True
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            ahead.extend(tensor.op.inputs)
+    return False
+
+
+def siblings(tensor: Any) -> list[Any]:
+    """The other results of the branch or loop that makes a tensor, which may be made of it, or be the same tensor."""
+    tensor = _behind_names(tensor)
+    return [each for each in tensor.op.outputs if each is not tensor] if _is_control_flow(tensor.op) else []
+
+
+def _is_control_flow(operation: Any) -> bool:
+    is_call = operation.type in CALLS and tf_internals.calls_control_flow(operation)
+    return is_call or operation.type in BRANCHES | LOOPS
+
+
 def _origins(graph: Any, tensor: Any, loops_run: bool, *, views: bool) -> list[_Origin]:
     """All tensors that a tensor may be, or be a view of if `views` are wanted, once each way."""
     found: dict[tuple[str, _Is], _Origin] = {}

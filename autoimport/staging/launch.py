@@ -20,6 +20,7 @@ from autoimport.operators.heap import MISSING
 from autoimport.staging import (
     compiled,
     gradients,
+    handed_on,
     handlers,
     randomness,
     registry,
@@ -134,7 +135,7 @@ class Specialisation:
     @functools.cached_property
     def _is_chained(self) -> bool:
         """Whether a tape outside that takes the gradient of one result by another would miss what is between them."""
-        return tf_internals.one_output_feeds_another(self.function.graph)
+        return handed_on.are_related(self.function.graph)
 
     @functools.cached_property
     def _hands_on(self) -> bool:

@@ -49,9 +49,20 @@ class Lesson:
     age: int = 0
 
 
-# By the key of a module, what the cache had when it was asked: lessons by the index of a site, and the modules of the
-# program, the key of each by its file.
-_Held = tuple[dict[int, Lesson], dict[str, str]]
+@dataclass
+class _Held:
+    """What the cache had of a module when it was asked.
+
+    Attributes:
+      lessons: by the index of a site; modules: those of the program, the key of each by its file.
+      compared: how many of the modules that are loaded now have been held against those.
+    """
+
+    lessons: dict[int, Lesson]
+    modules: dict[str, str]
+    compared: int = 0
+
+
 _known: dict[str, _Held] = {}
 
 
@@ -65,10 +76,12 @@ def _lessons(key: str) -> dict[int, Lesson]:
     """Those of a module that the modules loaded so far do not make doubtful."""
     if key not in _known:
         _known[key] = _valid(_entry(key).get(_program()))
-    lessons, modules = _known[key]
-    if all(modules.get(module.file) == module.key for module in list(registry.modules.values())):
-        return lessons
-    return {index: lesson for index, lesson in lessons.items() if lesson.is_graph}
+    held = _known[key]
+    new = list(registry.modules.values())[held.compared :]
+    held.compared += len(new)
+    if any(held.modules.get(module.file) != module.key for module in new):
+        held.lessons = {index: lesson for index, lesson in held.lessons.items() if lesson.is_graph}
+    return held.lessons
 
 
 def _entry(key: str) -> dict[str, Any]:
@@ -84,10 +97,10 @@ def _valid(held: Any) -> _Held:
     try:
         circumstances, facts, modules = held
         if circumstances == _circumstances():
-            return {index: Lesson(*fields) for index, fields in facts.items()}, dict(modules)
+            return _Held({index: Lesson(*fields) for index, fields in facts.items()}, dict(modules))
     except (TypeError, ValueError, AttributeError):
         pass
-    return {}, {}
+    return _Held({}, {})
 
 
 def _circumstances() -> tuple[Any, ...]:
@@ -116,8 +129,8 @@ def keep_all() -> None:
         lessons = dict(before)
         for index, mind in minds:
             mind.teach(lessons, index)
-        modules = _known[key][1] | loaded
-        if (lessons, modules) != (before, _known[key][1]):
+        modules = _known[key].modules | loaded
+        if (lessons, modules) != (before, _known[key].modules):
             others = [(program, held) for program, held in _entry(key).items() if program != _program()]
             facts = {index: astuple(lesson) for index, lesson in lessons.items()}
             registry.cache[1](key, dict([*others[1 - _PROGRAMS :], (_program(), (_circumstances(), facts, modules))]))

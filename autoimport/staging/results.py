@@ -128,8 +128,8 @@ class ResultPlan:
     def _tensor(self, tensor: Any) -> Build:
         index = self._output(tensor)
         self.whole.add(index)
-        is_symbolic = isinstance(tensor, tf_internals.SymbolicTensor)
-        self.has_items |= is_symbolic and lists.ITEMS in tensor.op.name and gradients.carries(tensor.dtype)
+        is_symbolic = type(tensor) is tf_internals.SymbolicTensor
+        self.has_items |= is_symbolic and gradients.carries(tensor.dtype) and gradients.is_item(tensor)
         return lambda old, new: new[index]
 
     def _number(self, number: Number) -> Build:

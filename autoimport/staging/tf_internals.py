@@ -535,24 +535,6 @@ def dataset_functions(dataset: Any) -> list[Any]:
     return [wrapper.function for wrapper in dataset._functions()]
 
 
-def one_output_feeds_another(graph: Any) -> bool:
-    """Whether a tape outside that asks for the gradient of one output by another would miss what is between them."""
-    outputs = [behind_identities(t) for t in graph.outputs if t.dtype.is_floating or t.dtype.is_complex]
-    wanted = {id(tensor) for tensor in outputs}
-    if len(wanted) < len(outputs):
-        return True
-    seen: set[int] = set()
-    ahead = [tensor for output in outputs for tensor in output.op.inputs]
-    while ahead:
-        tensor = ahead.pop()
-        if id(tensor) in wanted:
-            return True
-        if id(tensor) not in seen:
-            seen.add(id(tensor))
-            ahead.extend(tensor.op.inputs)
-    return False
-
-
 def behind_identities(tensor: Any) -> Any:
     """What is handed on under another name."""
     while tensor.op.type == "Identity":

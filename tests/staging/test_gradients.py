@@ -766,3 +766,62 @@ def main():
         show(tape.gradient(states[-1], states[0]), tape.gradient(z, states[-1]), tape.gradient(z, x))
 """)
     assert run.sites["roll"].graph_calls > 0  # where no tape is open
+
+
+RELATED = {
+    "in a branch": """
+    if k > 1:
+        r = tf.sin(a)
+        m = r * r
+    else:
+        r, m = tf.cos(a), a * 2.
+""",
+    "one tensor of a branch": """
+    if k > 1: r = m = tf.sin(a)
+    else: r, m = tf.cos(a), tf.sin(a)
+""",
+    "in a loop": """
+    r, m = a, a
+    for i in tf.range(k):
+        r = tf.tanh(r) * 1.5
+        m = r * r
+""",
+    "behind a branch": """
+    r, m = a * 2., a
+    if k > 1:
+        r = tf.sin(a)
+        m = r * r
+    m = m * 3. + 1.
+""",
+    "an item of a list": """
+    items, m = [a], a * 1.
+    for i in tf.range(k):
+        m = tf.tanh(m)
+        items.append(m)
+    r = items[-1]
+""",
+}
+
+
+@pytest.mark.parametrize("body", RELATED.values(), ids=RELATED)
+def test_one_result_has_a_gradient_by_another_whatever_made_the_two(body: str) -> None:
+    same(f"""
+def related(a, k):
+{body}
+    return r, m
+def inside(a, k):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(a)
+{textwrap.indent(body, "    ")}
+        z = m * m
+    return tape.gradient(z, r), tape.gradient(m, r), tape.gradient(z, a)
+def main():
+    for n in range(9):
+        a, k = tf.constant([1., 2.]), tf.constant(n % 3 + 1)
+        related(a, k)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(a)
+            r, m = related(a, k)
+            z = m * m
+        show(tape.gradient(m, r), tape.gradient(z, r), tape.gradient(z, a), *inside(a, k))
+""")

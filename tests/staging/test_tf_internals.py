@@ -21,7 +21,7 @@ from tensorflow.core.config import flags
 from tensorflow.python.framework import auto_control_deps, func_graph
 from tensorflow.python.util import tf_stack
 
-from autoimport.staging import tf_internals
+from autoimport.staging import handed_on, tf_internals
 
 
 def test_classes_of_values_and_functions() -> None:
@@ -426,9 +426,9 @@ def test_an_output_that_feeds_another_is_found() -> None:
         h = tf.sin(x)
         return h, h * 2.0
 
-    assert tf_internals.one_output_feeds_another(graph(chained))
-    assert not tf_internals.one_output_feeds_another(graph(lambda x: (tf.sin(x), x * 2.0)))
-    assert not tf_internals.one_output_feeds_another(graph(lambda x: (tf.cast(x, tf.int32), x * 2.0)))
+    assert handed_on.are_related(graph(chained))
+    assert not handed_on.are_related(graph(lambda x: (tf.sin(x), x * 2.0)))
+    assert not handed_on.are_related(graph(lambda x: (tf.cast(x, tf.int32), x * 2.0)))
 
 
 def test_the_size_of_the_graph_under_construction_is_known_without_counting() -> None:
